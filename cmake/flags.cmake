@@ -1,0 +1,44 @@
+# Compile options that every target shares.
+#
+# The random streams and the reference products depend on IEEE arithmetic as written: no contraction, no fast-math.
+add_compile_options(-ffp-contract=off -fno-math-errno -fno-trapping-math -fvisibility=hidden
+                    -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-psabi)
+if(TENON_WERROR)
+  add_compile_options(-Werror)
+endif()
+add_compile_definitions(_POSIX_C_SOURCE=200809L)
+
+# __FILE__ in an error reads "engine/core/tensor.c" wherever the tree was built.
+add_compile_options("-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
+foreach(floor base random core dispatch cpu ops)
+  add_compile_options("-fmacro-prefix-map=${CMAKE_BINARY_DIR}/floors/${floor}/${floor}/=engine/${floor}/")
+endforeach()
+
+set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
+
+if(TENON_SANITIZE)
+  add_compile_options(-fsanitize=${TENON_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${TENON_SANITIZE})
+elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_compile_options(-fstack-protector-strong)
+  add_link_options(-Wl,-z,relro,-z,now)
+endif()
+
+separate_arguments(tenon_extra UNIX_COMMAND "${TENON_CFLAGS}")
+add_compile_options(${tenon_extra})
+
+# Files named *_avx2.c and *_avx512.c hold the loops of one CPU level; the level is chosen at run time.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(TENON_X86 ON)
+endif()
+function(tenon_cpu_levels)
+  foreach(source ${ARGN})
+    if(source MATCHES "_avx2\\.c$" AND TENON_X86)
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c;-mbmi2")
+    elseif(source MATCHES "_avx512\\.c$" AND TENON_X86)
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+        "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx2;-mfma;-mf16c;-mbmi2;-mprefer-vector-width=512")
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,76 @@
+/* Datasets, and the loader that cuts them into batches. Both are objects of the library (tenon/scope.h).
+ *
+ * Threads  a loader belongs to one thread at a time; a dataset may be read by many. */
+#ifndef TENON_DATA_H
+#define TENON_DATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tenon/random.h>
+#include <tenon/tensor.h>
+
+TN_BEGIN
+
+typedef struct tn_dataset tn_dataset;
+typedef struct tn_loader tn_loader;
+
+/* A dataset of n samples from two tensors, shared, not copied.
+ * x       [n, ...]        y  [n, ...]        any dtypes
+ * errors  TN_ERROR_SHAPE if the first sizes differ or a tensor has no dims. source torch.utils.data.TensorDataset */
+TN_API tn_dataset *tn_tensor_dataset(tn_tensor *x, tn_tensor *y);
+
+/* scikit-learn's make_moons(n_samples, noise=noise, random_state=random_state), bit for bit: two half circles,
+ * shuffled, plus normal noise of standard deviation `noise` (0 still draws, as there).
+ * x       [n_samples, 2] in dtype (drawn in float64, then rounded)
+ * y       [n_samples] int64: 0 the outer moon, 1 the inner
+ *         both contiguous and on the CPU, whatever the default device is
+ * errors  TN_ERROR_ARGUMENT: n_samples < 1, noise negative, nan or infinite, random_state outside 0 .. 2^32-1;
+ *         TN_ERROR_DTYPE (neither float32 nor float64), TN_ERROR_MEMORY
+ * cost    O(n). source sklearn.datasets.make_moons 1.2.1, NumPy RandomState (frozen by NEP 19) */
+TN_API tn_dataset *tn_make_moons(int64_t n_samples, double noise, uint64_t random_state, tn_dtype dtype);
+
+/* Samples of the dataset, and its two tensors (they belong to the dataset). */
+TN_API int64_t tn_dataset_size(const tn_dataset *dataset);
+TN_API tn_tensor *tn_dataset_x(const tn_dataset *dataset);
+TN_API tn_tensor *tn_dataset_y(const tn_dataset *dataset);
+
+typedef struct tn_loader_options {
+    int64_t batch_size; /* 0: 1, as torch's DataLoader */
+    bool shuffle;       /* a new order each epoch, that of DataLoader(shuffle=True, generator=g), g.manual_seed(seed) */
+    bool drop_last;     /* leave out a last batch that is not full */
+    uint64_t seed;      /* for shuffle */
+    /* For shuffle: DataLoader(shuffle=True) without a generator, this one being PyTorch's global one, which other
+     * draws (tn_init_torch) move too. The loader keeps the pointer. NULL: its own generator, from seed. */
+    tn_torch_generator *global_generator;
+} tn_loader_options;
+
+/* Cuts the dataset into batches. options NULL: all zero. Holds a reference on the dataset.
+ * errors  TN_ERROR_ARGUMENT: a negative batch_size, an empty dataset, drop_last with a batch_size over the dataset's
+ *         size (no batch would ever come). TN_ERROR_STATE (global_generator without a seed), TN_ERROR_MEMORY. source
+ *         torch.utils.data.DataLoader */
+TN_API tn_loader *tn_loader_new(tn_dataset *dataset, const tn_loader_options *options);
+
+typedef struct tn_batch {
+    tn_tensor *x; /* [b, ...] */
+    tn_tensor *y;
+    int64_t index; /* number of the batch in its epoch */
+} tn_batch;
+
+/* The next batch, or false at the end of the epoch (the call after it begins the next one) and while an error is
+ * pending. The batch belongs to the loader and lives until the next call; retain its tensors to keep them. Without
+ * shuffling they are views of the dataset's tensors, with it copies.
+ * errors  TN_ERROR_MEMORY, TN_ERROR_STATE if the dataset's tensors were resized. A failed call may be repeated and
+ *         gives the same batch. cost O(batch) with shuffling, and O(n) once an epoch; O(1) without */
+TN_API bool tn_loader_next(tn_loader *loader, tn_batch *batch);
+
+/* Leaves the epoch where it is, so that the next call of tn_loader_next begins a new one: what `break` and a new `for`
+ * over a DataLoader do. */
+TN_API tn_status tn_loader_reset(tn_loader *loader);
+
+/* Batches in an epoch; epochs begun so far. */
+TN_API int64_t tn_loader_batches(const tn_loader *loader);
+TN_API int64_t tn_loader_epoch(const tn_loader *loader);
+
+TN_END
+
+#endif

@@ -1,0 +1,35 @@
+/* Raising errors: the first failure of a thread is recorded, later ones are not. */
+#ifndef TNI_BASE_ERROR_H
+#define TNI_BASE_ERROR_H
+
+#include <tenon/error.h>
+
+#include "base/thread.h"
+
+/* Records the error unless one is pending, and returns the pending code. `function` must outlive the error (a string
+ * constant or an operator's name); the message becomes "function: formatted". Floating-point numbers go in as text
+ * (base/text.h), since printf's depend on the locale. Does not allocate.
+ * Text: lower case, what was found, what was needed, no full stop. */
+tn_status tni_fail(tn_status code, const char *function, const char *file, int line, const char *format, ...)
+    __attribute__((cold, format(printf, 5, 6)));
+
+#define TNI_FAIL(code, function, ...) tni_fail((code), (function), __FILE__, __LINE__, __VA_ARGS__)
+
+/* The same for a report that stands alone: the message is the formatted text. */
+tn_status tni_fail_report(tn_status code, const char *function, const char *file, int line, const char *format, ...)
+    __attribute__((cold, format(printf, 5, 6)));
+
+/* "matmul: argument 2 (other) is NULL" */
+#define TNI_FAIL_NULL(function, number, name) \
+    TNI_FAIL(TN_ERROR_NULL, (function), "argument %d (%s) is NULL", (number), (name))
+
+/* The pending code: TN_OK when calls may go on. */
+static inline tn_status tni_pending(void)
+{
+    return tni_this_thread.error.code;
+}
+
+/* Puts an error that another thread of the library raised on this one, unless one is pending. */
+void tni_error_adopt(const tn_error *error);
+
+#endif

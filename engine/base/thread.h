@@ -1,0 +1,33 @@
+/* What a thread of the host owns in Tenon: its error, its masks, its scopes, its block cache.
+ *
+ * One thread-local struct, initial-exec, so that the front of an operator reads all of it through one register. The
+ * struct must stay small: a library that is opened late gets its initial-exec storage from a reserve of about 1.5 KB.
+ * Higher floors hang their part on it through pointers that base does not look into. */
+#ifndef TNI_BASE_THREAD_H
+#define TNI_BASE_THREAD_H
+
+#include <stdint.h>
+#include <tenon/error.h>
+
+struct tni_block_cache;
+struct tni_scope_stack;
+
+typedef struct tni_thread {
+    tn_error error;                /* error.code is the flag that every front tests */
+    uint64_t include;              /* dispatch keys added to, and */
+    uint64_t exclude;              /* taken from, those of the arguments */
+    struct tni_block_cache *cache; /* NULL until the first allocation, and again while the thread ends */
+    struct tni_scope_stack *scopes;
+} tni_thread;
+
+extern _Thread_local tni_thread tni_this_thread __attribute__((tls_model("initial-exec")));
+
+/* Runs `ended` on every thread that called this and ends; a floor calls it when it first hangs something on the thread.
+ * The floors' functions run in the order scopes, then cache. */
+enum tni_thread_part { TNI_THREAD_SCOPES, TNI_THREAD_CACHE, TNI_THREAD_PARTS };
+tn_status tni_thread_at_end(enum tni_thread_part part, void (*ended)(tni_thread *));
+
+#define TNI_LIKELY(x) __builtin_expect(!!(x), 1)
+#define TNI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#endif

@@ -1,0 +1,55 @@
+/* Conversions out of one dtype. Included once for each: FROM is its C type, FROM_NAME its suffix. */
+#define JOIN_(a, b, c) a##b##c
+#define JOIN(a, b, c) JOIN_(a, b, c)
+#define ROW(name) JOIN(name, _from_, FROM_NAME)
+
+static void ROW(to_f32)(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n)
+{
+    char *y = to;
+    const char *x = from;
+    if (to_stride == sizeof(float) && from_stride == sizeof(FROM)) {
+        float *restrict dense = to; /* rows of different dtypes never overlap */
+        for (int64_t i = 0; i < n; i++)
+            dense[i] = (float)((const FROM *)from)[i];
+        return;
+    }
+    for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)
+        *(float *)(void *)y = (float)*(const FROM *)(const void *)x;
+}
+
+static void ROW(to_f64)(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n)
+{
+    char *y = to;
+    const char *x = from;
+    if (to_stride == sizeof(double) && from_stride == sizeof(FROM)) {
+        double *restrict dense = to;
+        for (int64_t i = 0; i < n; i++)
+            dense[i] = (double)((const FROM *)from)[i];
+        return;
+    }
+    for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)
+        *(double *)(void *)y = (double)*(const FROM *)(const void *)x;
+}
+
+static void ROW(to_i64)(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n)
+{
+    char *y = to;
+    const char *x = from;
+    for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)
+        *(int64_t *)(void *)y = TO_I64(*(const FROM *)(const void *)x);
+}
+
+static void ROW(to_bool)(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n)
+{
+    char *y = to;
+    const char *x = from;
+    for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)
+        *y = *(const FROM *)(const void *)x != 0;
+}
+
+#undef ROW
+#undef JOIN
+#undef JOIN_
+#undef FROM
+#undef FROM_NAME
+#undef TO_I64

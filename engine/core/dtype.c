@@ -1,0 +1,228 @@
+/* The dtype table, promotion, casts.
+ *
+ * Promotion is by kind (bool < integers < floats < complex); within integers by width, signed over unsigned of the same
+ * width one step wider; float16 with bfloat16 gives float32. Source: PyTorch 2.15's recorded promotion tables. */
+#include "core/dtype.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
+const tni_dtype_facts tni_dtypes[TN_DTYPE_COUNT] = {
+#define TN_DTYPE(NAME, text, bytes, kind) [TN_##NAME] = {text, bytes, TNI_##kind},
+#include <tenon/dtype.def>
+#undef TN_DTYPE
+};
+
+static _Thread_local tn_dtype default_dtype = TN_FLOAT32;
+
+const char *tn_dtype_name(tn_dtype dtype)
+{
+    return tni_dtype_valid(dtype) ? tni_dtypes[dtype].text : "invalid";
+}
+
+tn_dtype tn_dtype_from_name(const char *name)
+{
+    if (tni_pending())
+        return TN_DTYPE_NONE;
+    if (!name) {
+        TNI_FAIL_NULL("dtype_from_name", 1, "name");
+        return TN_DTYPE_NONE;
+    }
+    for (int dtype = 0; dtype < TN_DTYPE_COUNT; dtype++)
+        if (strcmp(tni_dtypes[dtype].text, name) == 0)
+            return (tn_dtype)dtype;
+    TNI_FAIL(TN_ERROR_NAME, "dtype_from_name", "found \"%.40s\", needed a dtype such as \"float32\"", name);
+    return TN_DTYPE_NONE;
+}
+
+size_t tn_itemsize(tn_dtype dtype)
+{
+    return tni_dtype_valid(dtype) ? tni_dtypes[dtype].bytes : 0;
+}
+
+bool tn_is_floating_point(tn_dtype dtype)
+{
+    return tni_dtype_valid(dtype) && tni_is_float(dtype);
+}
+
+/* Two integer types of which neither is bool. uint8 is the only unsigned one that promotes with signed ones. */
+static tn_dtype promote_integers(tn_dtype a, tn_dtype b)
+{
+    bool a_signed = tni_dtypes[a].kind == TNI_INT, b_signed = tni_dtypes[b].kind == TNI_INT;
+    if (a_signed && b_signed)
+        return tni_itemsize(a) > tni_itemsize(b) ? a : b;
+    if (a_signed == b_signed)
+        return TN_DTYPE_NONE;
+    tn_dtype sign = a_signed ? a : b, other = a_signed ? b : a;
+    if (other != TN_UINT8)
+        return TN_DTYPE_NONE;
+    return sign == TN_INT8 ? TN_INT16 : sign;
+}
+
+static tn_dtype to_complex(tn_dtype dtype)
+{
+    switch (dtype) {
+    case TN_FLOAT16:
+        return TN_COMPLEX32;
+    case TN_FLOAT64:
+        return TN_COMPLEX128;
+    default:
+        return TN_COMPLEX64;
+    }
+}
+
+static tn_dtype promote_complex(tn_dtype a, tn_dtype b)
+{
+    bool a_complex = tni_dtypes[a].kind == TNI_COMPLEX, b_complex = tni_dtypes[b].kind == TNI_COMPLEX;
+    if (a_complex && b_complex)
+        return tni_itemsize(a) > tni_itemsize(b) ? a : b;
+    tn_dtype complex = a_complex ? a : b, real = a_complex ? b : a;
+    if (tni_dtypes[real].kind != TNI_FLOAT)
+        return complex;
+    tn_dtype least = to_complex(real);
+    return tni_itemsize(least) > tni_itemsize(complex) ? least : complex;
+}
+
+tn_dtype tni_promote(tn_dtype a, tn_dtype b)
+{
+    if (a == b)
+        return a;
+    tni_kind a_kind = tni_dtype_kind(a), b_kind = tni_dtype_kind(b);
+    tni_kind high = a_kind > b_kind ? a_kind : b_kind;
+    if (high >= TNI_QUANTIZED || a_kind == TNI_FLOAT8 || b_kind == TNI_FLOAT8)
+        return TN_DTYPE_NONE;
+    if (high == TNI_COMPLEX)
+        return promote_complex(a, b);
+    if (high == TNI_FLOAT) {
+        if (a_kind != TNI_FLOAT || b_kind != TNI_FLOAT)
+            return a_kind == TNI_FLOAT ? a : b;
+        if (tni_itemsize(a) == tni_itemsize(b)) /* float16 with bfloat16 */
+            return TN_FLOAT32;
+        return tni_itemsize(a) > tni_itemsize(b) ? a : b;
+    }
+    if (a_kind == TNI_BOOL || b_kind == TNI_BOOL)
+        return a_kind == TNI_BOOL ? b : a;
+    return promote_integers(a, b);
+}
+
+tn_dtype tn_promote_types(tn_dtype a, tn_dtype b)
+{
+    if (tni_pending())
+        return TN_DTYPE_NONE;
+    if (!tni_dtype_valid(a) || !tni_dtype_valid(b)) {
+        TNI_FAIL(TN_ERROR_DTYPE, "promote_types", "argument %d is no dtype (%d)", tni_dtype_valid(a) ? 2 : 1,
+                 (int)(tni_dtype_valid(a) ? b : a));
+        return TN_DTYPE_NONE;
+    }
+    tn_dtype both = tni_promote(a, b);
+    if (both == TN_DTYPE_NONE)
+        TNI_FAIL(TN_ERROR_DTYPE, "promote_types", "%s and %s have no common dtype; convert one with tn_to",
+                 tn_dtype_name(a), tn_dtype_name(b));
+    return both;
+}
+
+bool tn_can_cast(tn_dtype from, tn_dtype to)
+{
+    if (!tni_dtype_valid(from) || !tni_dtype_valid(to))
+        return false;
+    tni_kind source = tni_dtype_kind(from), target = tni_dtype_kind(to);
+    if (source >= TNI_QUANTIZED || target >= TNI_QUANTIZED)
+        return from == to;
+    if (source == TNI_COMPLEX && target != TNI_COMPLEX)
+        return false;
+    if (tni_is_float(from) && (target == TNI_BOOL || target == TNI_INT || target == TNI_UINT))
+        return false;
+    if (source == TNI_INT && target == TNI_UINT)
+        return to == TN_UINT8; /* torch.can_cast treats uint8 like the signed integers */
+    return source == TNI_BOOL || target != TNI_BOOL;
+}
+
+tn_status tn_set_default_dtype(tn_dtype dtype)
+{
+    if (tni_pending())
+        return tni_pending();
+    if (dtype != TN_FLOAT32 && dtype != TN_FLOAT64 && dtype != TN_FLOAT16 && dtype != TN_BFLOAT16)
+        return TNI_FAIL(TN_ERROR_DTYPE, "set_default_dtype", "found %s, needed float16, bfloat16, float32 or float64",
+                        tn_dtype_name(dtype));
+    default_dtype = dtype;
+    return TN_OK;
+}
+
+tn_dtype tn_get_default_dtype(void)
+{
+    return default_dtype;
+}
+
+tn_dtype tni_scalar_dtype(tn_scalar scalar)
+{
+    if (scalar.kind == TN_SCALAR_BOOL)
+        return TN_BOOL;
+    return scalar.kind == TN_SCALAR_INT ? TN_INT64 : default_dtype;
+}
+
+static bool merge(tn_dtype *level, tn_dtype dtype)
+{
+    *level = *level == TN_DTYPE_NONE ? dtype : tni_promote(*level, dtype);
+    return *level != TN_DTYPE_NONE;
+}
+
+bool tni_result_type_tensor(tni_result_type *state, tn_dtype dtype, int ndim)
+{
+    return merge(ndim > 0 ? &state->dim : &state->zero_dim, dtype);
+}
+
+bool tni_result_type_scalar(tni_result_type *state, tn_scalar scalar)
+{
+    return merge(&state->number, tni_scalar_dtype(scalar));
+}
+
+/* bool, integer, floating, complex: the kinds that priority compares. */
+static int category(tn_dtype dtype)
+{
+    switch (tni_dtype_kind(dtype)) {
+    case TNI_BOOL:
+        return 0;
+    case TNI_UINT:
+    case TNI_INT:
+        return 1;
+    case TNI_FLOAT8:
+    case TNI_FLOAT:
+        return 2;
+    default:
+        return 3;
+    }
+}
+
+static tn_dtype combine(tn_dtype higher, tn_dtype lower)
+{
+    if (higher == TN_DTYPE_NONE || lower == TN_DTYPE_NONE)
+        return higher == TN_DTYPE_NONE ? lower : higher;
+    if (tni_dtype_kind(higher) >= TNI_QUANTIZED || category(higher) >= category(lower))
+        return higher;
+    return tni_promote(higher, lower);
+}
+
+tn_dtype tni_result_type_of(const tni_result_type *state)
+{
+    return combine(state->dim, combine(state->zero_dim, state->number));
+}
+
+bool tni_scalar_fits(tn_scalar scalar, tn_dtype dtype)
+{
+    if (!tni_is_integral(dtype))
+        return true;
+    int bits = (int)(8 * tni_itemsize(dtype));
+    bool sign = tni_dtype_kind(dtype) == TNI_INT;
+    if (scalar.kind == TN_SCALAR_FLOAT) {
+        /* 2^63 and 2^64 are doubles; the largest integer of 64 bits is not */
+        double low = sign ? -ldexp(1, bits - 1) : -ldexp(1, bits), high = ldexp(1, sign ? bits - 1 : bits);
+        return scalar.value.f > low - 1 && scalar.value.f >= low && scalar.value.f < high;
+    }
+    int64_t value = scalar.value.i;
+    if (bits == 64)
+        return true; /* negative numbers wrap in uint64, as in PyTorch */
+    int64_t high = (INT64_C(1) << (sign ? bits - 1 : bits)) - 1;
+    return value <= high && value >= (sign ? -high - 1 : -high);
+}

@@ -1,0 +1,270 @@
+/* What a tensor answers: its record, its data, its one element. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "core/convert.h"
+#include "core/geometry.h"
+#include "core/tensor.h"
+
+static bool missing(const char *function, const tn_tensor *x)
+{
+    if (TNI_LIKELY(x != NULL))
+        return false;
+    if (!tni_pending())
+        TNI_FAIL_NULL(function, 1, "x");
+    return true;
+}
+
+int tn_ndim(const tn_tensor *x)
+{
+    return missing("ndim", x) ? 0 : x->ndim;
+}
+
+int64_t tn_size(const tn_tensor *x, int dim)
+{
+    if (missing("size", x))
+        return 0;
+    if (x->ndim == 0 || dim < -x->ndim || dim >= x->ndim) {
+        TNI_FAIL(TN_ERROR_DIM, "size", "dim %d of a %d-dim tensor", dim, x->ndim);
+        return 0;
+    }
+    return x->sizes[dim < 0 ? dim + x->ndim : dim];
+}
+
+int64_t tn_stride(const tn_tensor *x, int dim)
+{
+    if (missing("stride", x))
+        return 0;
+    if (x->ndim == 0 || dim < -x->ndim || dim >= x->ndim) {
+        TNI_FAIL(TN_ERROR_DIM, "stride", "dim %d of a %d-dim tensor", dim, x->ndim);
+        return 0;
+    }
+    return x->strides[dim < 0 ? dim + x->ndim : dim];
+}
+
+const int64_t *tn_sizes(const tn_tensor *x)
+{
+    return missing("sizes", x) ? NULL : x->sizes;
+}
+
+const int64_t *tn_strides(const tn_tensor *x)
+{
+    return missing("strides", x) ? NULL : x->strides;
+}
+
+int64_t tn_storage_offset(const tn_tensor *x)
+{
+    return missing("storage_offset", x) ? 0 : x->offset;
+}
+
+int64_t tn_numel(const tn_tensor *x)
+{
+    return missing("numel", x) ? 0 : x->numel;
+}
+
+tn_dtype tn_tensor_dtype(const tn_tensor *x)
+{
+    return missing("tensor_dtype", x) ? TN_DTYPE_NONE : (tn_dtype)x->dtype;
+}
+
+tn_device tn_tensor_device(const tn_tensor *x)
+{
+    tn_device device = {TN_CPU, 0};
+    if (!missing("tensor_device", x))
+        device.type = (tn_device_type)x->device;
+    return device;
+}
+
+bool tn_is_contiguous(const tn_tensor *x)
+{
+    return !missing("is_contiguous", x) && x->contiguous;
+}
+
+bool tn_is_view(const tn_tensor *x)
+{
+    return !missing("is_view", x) && x->base;
+}
+
+tn_tensor *tn_base(const tn_tensor *x)
+{
+    return missing("base", x) ? NULL : x->base;
+}
+
+bool tn_is_same_storage(const tn_tensor *a, const tn_tensor *b)
+{
+    return !missing("is_same_storage", a) && !missing("is_same_storage", b) && a->storage == b->storage;
+}
+
+size_t tn_storage_nbytes(const tn_tensor *x)
+{
+    return missing("storage_nbytes", x) ? 0 : x->storage->nbytes;
+}
+
+const void *tn_storage_data(const tn_tensor *x)
+{
+    return missing("storage_data", x) || x->storage->nbytes == 0 ? NULL : x->storage->data;
+}
+
+int64_t tn_version(const tn_tensor *x)
+{
+    return missing("version", x) ? 0 : __atomic_load_n(&x->counter->version, __ATOMIC_RELAXED);
+}
+
+/* The address of the first element after the checks that all data functions share. */
+static char *address(const char *function, const tn_tensor *x, tn_dtype wanted)
+{
+    if (tni_pending() || missing(function, x))
+        return NULL;
+    if (wanted != TN_DTYPE_NONE && (tn_dtype)x->dtype != wanted) {
+        TNI_FAIL(TN_ERROR_DTYPE, function, "the tensor is %s, needed %s", tn_dtype_name((tn_dtype)x->dtype), tn_dtype_name(wanted));
+        return NULL;
+    }
+    if (tni_is_meta(x)) {
+        TNI_FAIL(TN_ERROR_DEVICE, function, "the tensor is on meta, which has no data");
+        return NULL;
+    }
+    return x->numel ? tni_data(x) : NULL;
+}
+
+static char *address_mut(const char *function, tn_tensor *x, tn_dtype wanted)
+{
+    char *data = address(function, x, wanted);
+    if (!tni_pending())
+        tni_written(x);
+    return data;
+}
+
+const void *tn_data(const tn_tensor *x)
+{
+    return address("data", x, TN_DTYPE_NONE);
+}
+
+const float *tn_data_f32(const tn_tensor *x)
+{
+    return (const float *)address("data_f32", x, TN_FLOAT32);
+}
+
+const double *tn_data_f64(const tn_tensor *x)
+{
+    return (const double *)address("data_f64", x, TN_FLOAT64);
+}
+
+const int64_t *tn_data_i64(const tn_tensor *x)
+{
+    return (const int64_t *)address("data_i64", x, TN_INT64);
+}
+
+const bool *tn_data_bool(const tn_tensor *x)
+{
+    return (const bool *)address("data_bool", x, TN_BOOL);
+}
+
+void *tn_data_mut(tn_tensor *x)
+{
+    return address_mut("data_mut", x, TN_DTYPE_NONE);
+}
+
+float *tn_data_f32_mut(tn_tensor *x)
+{
+    return (float *)address_mut("data_f32_mut", x, TN_FLOAT32);
+}
+
+double *tn_data_f64_mut(tn_tensor *x)
+{
+    return (double *)address_mut("data_f64_mut", x, TN_FLOAT64);
+}
+
+int64_t *tn_data_i64_mut(tn_tensor *x)
+{
+    return (int64_t *)address_mut("data_i64_mut", x, TN_INT64);
+}
+
+bool *tn_data_bool_mut(tn_tensor *x)
+{
+    return (bool *)address_mut("data_bool_mut", x, TN_BOOL);
+}
+
+/* The one element, converted to dtype at `value`. */
+static bool only_element(const char *function, const tn_tensor *x, tn_dtype dtype, void *value)
+{
+    if (tni_pending() || missing(function, x))
+        return false;
+    if (x->numel != 1) {
+        char text[160];
+        tni_text_shape(text, sizeof text, x->sizes, x->ndim);
+        TNI_FAIL(TN_ERROR_NOT_SCALAR, function, "the tensor has %lld elements (%s), needed one", (long long)x->numel, text);
+        return false;
+    }
+    const char *data = address(function, x, TN_DTYPE_NONE);
+    tni_converter convert = tni_converter_of((tn_dtype)x->dtype, dtype);
+    if (data && !convert)
+        TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, function, "no conversion from %s to %s", tn_dtype_name((tn_dtype)x->dtype),
+                 tn_dtype_name(dtype));
+    if (!data || !convert)
+        return false;
+    convert(value, tni_itemsize(dtype), data, tni_itemsize((tn_dtype)x->dtype), 1);
+    return true;
+}
+
+double tn_item(const tn_tensor *x)
+{
+    double value;
+    return only_element("item", x, TN_FLOAT64, &value) ? value : (double)NAN;
+}
+
+int64_t tn_item_i64(const tn_tensor *x)
+{
+    double real;
+    int64_t value;
+    if (tni_pending() || missing("item_i64", x))
+        return 0;
+    if (!tni_is_float((tn_dtype)x->dtype))
+        return only_element("item_i64", x, TN_INT64, &value) ? value : 0;
+    if (!only_element("item_i64", x, TN_FLOAT64, &real))
+        return 0;
+    if (!(real > -0x1p63 - 1 && real >= -0x1p63 && real < 0x1p63)) {
+        char text[40];
+        tni_text_double(text, sizeof text, real);
+        TNI_FAIL(TN_ERROR_OVERFLOW, "item_i64", "the element is %s, which int64 does not hold", text);
+        return 0;
+    }
+    return (int64_t)real;
+}
+
+static const char *const device_words[] = {[TN_CPU] = "cpu", [TN_META] = "meta", [TN_CUDA] = "cuda"};
+
+const char *tn_device_type_name(tn_device_type type)
+{
+    return (unsigned)type <= TN_CUDA ? device_words[type] : "invalid";
+}
+
+tn_device tn_device_from_name(const char *name)
+{
+    tn_device device = {TN_CPU, 0};
+    if (tni_pending())
+        return device;
+    if (!name) {
+        TNI_FAIL_NULL("device_from_name", 1, "name");
+        return device;
+    }
+    for (int type = TN_CPU; type <= TN_CUDA; type++) {
+        size_t length = strlen(device_words[type]);
+        if (strncmp(name, device_words[type], length) != 0)
+            continue;
+        const char *digit = name + length;
+        if (*digit == ':' && digit[1] >= '0' && digit[1] <= '9') {
+            int index = 0;
+            for (digit++; *digit >= '0' && *digit <= '9' && index < 100; digit++)
+                index = 10 * index + (*digit - '0');
+            device.index = index;
+        }
+        if (*digit != '\0')
+            continue;
+        device.type = (tn_device_type)type;
+        return device;
+    }
+    TNI_FAIL(TN_ERROR_NAME, "device_from_name", "found \"%.40s\", needed a device such as \"cpu\", \"meta\" or \"cuda:0\"", name);
+    return device;
+}

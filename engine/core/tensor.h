@@ -1,0 +1,91 @@
+/* The tensor: a storage, and the record that reads it as a grid. */
+#ifndef TNI_CORE_TENSOR_H
+#define TNI_CORE_TENSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tenon/tensor.h>
+
+#include "core/dtype.h"
+#include "core/scope.h"
+#include "core/storage.h"
+
+/* Dispatch keys that a tensor carries: backends low, layers above (dispatch/keys.h says who is where). */
+#define TNI_KEY_CPU (UINT64_C(1) << 0)
+#define TNI_KEY_META (UINT64_C(1) << 1)
+
+/* What autograd hangs on a tensor. Core knows only how to end it. */
+typedef struct tni_autograd_meta {
+    void (*destroy)(struct tni_autograd_meta *meta);
+} tni_autograd_meta;
+
+/* How a view came about; what autograd needs to know before it lets the view be written. */
+typedef enum tni_creation { TNI_CREATED_NORMALLY, TNI_CREATED_MULTI_OUTPUT, TNI_CREATED_NO_GRAD, TNI_CREATED_INFERENCE } tni_creation;
+
+enum { TNI_INLINE_NDIM = 5 }; /* higher ranks keep their dims in a block of their own */
+
+struct tn_tensor {
+    tn_object object;
+    uint64_t keys;
+    tni_storage *storage;
+    tni_storage *counter; /* whose version counts: Note [Version counters]; a reference only when it is not storage */
+    int64_t offset;
+    int64_t numel;
+    int64_t *sizes;   /* ndim numbers: inline_dims, or a block of 2 ndim */
+    int64_t *strides; /* behind them */
+    tn_tensor *base;  /* held; never itself a view */
+    tni_autograd_meta *autograd;
+    uint8_t dtype;
+    uint8_t device;
+    int8_t ndim;
+    uint8_t creation;
+    uint8_t contiguous;
+    int64_t inline_dims[2 * TNI_INLINE_NDIM];
+};
+
+static inline bool tni_is_meta(const tn_tensor *x)
+{
+    return x->device == TN_META;
+}
+
+/* First element. The tensor has a storage with memory. */
+static inline char *tni_data(const tn_tensor *x)
+{
+    return x->storage->data + x->offset * tni_itemsize((tn_dtype)x->dtype);
+}
+
+static inline void tni_written(tn_tensor *x)
+{
+    tni_storage_written(x->counter);
+}
+
+/* What a new tensor shall be. Sizes passed tni_check_sizes and tni_numel. */
+typedef struct tni_record {
+    tn_dtype dtype;
+    tn_device_type device;
+    int ndim;
+    const int64_t *sizes, *strides; /* copied */
+    int64_t numel;
+    int64_t offset;
+} tni_record;
+
+/* A tensor over a new storage just large enough, held by the innermost scope; elements undefined.
+ * NULL with TN_ERROR_MEMORY or TN_ERROR_OVERFLOW raised in the name of `function`. */
+tn_tensor *tni_tensor_new(const char *function, const tni_record *record);
+
+/* A view of x: its storage, its counter, its base. NULL as above. */
+tn_tensor *tni_tensor_view(const char *function, tn_tensor *x, const tni_record *record);
+
+/* A tensor over a storage whose one reference it takes over (even when it fails). */
+tn_tensor *tni_tensor_over(const char *function, tni_storage *storage, const tni_record *record);
+
+/* Gives x another geometry over its storage, which grows if needed: Tensor.resize_. Nothing changes on an error. */
+tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim);
+
+/* Takes the newest object off the innermost scope and ends it: for a maker that fails after making. */
+void tni_tensor_unmake(tn_tensor *x);
+
+/* The checks of each public function: no error pending, x not NULL. */
+tn_status tni_check_tensor(const char *function, int number, const char *name, const tn_tensor *x);
+
+#endif

@@ -1,0 +1,14 @@
+/* Products by OpenBLAS, opened with dlopen when the first one comes. See gemm_blas.c. */
+#ifndef TNI_CPU_GEMM_BLAS_H
+#define TNI_CPU_GEMM_BLAS_H
+
+#include "cpu/gemm.h"
+
+/* Whether OpenBLAS can do it: all sizes fit an int, and the library is there. Opens the library. */
+bool tni_gemm_blas_takes(const tni_gemm *product);
+
+/* For products without zero sizes that it takes. */
+size_t tni_gemm_blas_workspace(const tni_gemm *product, size_t size);
+void tni_gemm_blas(const tni_gemm *product, bool is_double, void *workspace);
+
+#endif

@@ -1,0 +1,254 @@
+/* The way of a call: arguments, layers, infer, outputs, run. See Note [Forms]. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "core/geometry.h"
+#include "core/overlap.h"
+#include "dispatch/keys.h"
+#include "dispatch/op.h"
+
+typedef struct layer_slot {
+    tn_layer_handler handler;
+    void *context;
+} layer_slot;
+
+static layer_slot layers[64];
+
+void tni_set_layer(int bit, tn_layer_handler handler, void *context)
+{
+    layers[bit].context = context;
+    __atomic_store_n(&layers[bit].handler, handler, __ATOMIC_RELEASE);
+}
+
+/* Hands the call to its highest layer, which is masked meanwhile. */
+static __attribute__((noinline)) tn_status dispatch_layer(tni_call *call, uint64_t keys)
+{
+    tni_thread *thread = &tni_this_thread;
+    int bit = 63 - __builtin_clzll(keys);
+    tn_layer_handler handler = __atomic_load_n(&layers[bit].handler, __ATOMIC_ACQUIRE);
+    uint64_t exclude = thread->exclude;
+    thread->exclude = exclude | (UINT64_C(1) << bit);
+    tn_status status = handler ? handler(layers[bit].context, call) : tni_dispatch(call);
+    thread->exclude = exclude;
+    return status;
+}
+
+static __attribute__((noinline, cold)) tn_status fail_argument(const tni_call *call, int input)
+{
+    const tni_op *op = call->op;
+    for (int p = 0; p < op->n_params; p++)
+        if (op->params[p].input == input)
+            return TNI_FAIL_NULL(tni_call_name(call), p + 1, op->params[p].name);
+    return TNI_FAIL_NULL(tni_call_name(call), input + 1, "tensor");
+}
+
+static __attribute__((noinline, cold)) tn_status fail_devices(const tni_call *call)
+{
+    return TNI_FAIL(TN_ERROR_DEVICE, tni_call_name(call), "the tensors are on cpu and on meta, needed one device");
+}
+
+/* Checks an output that is there already: Note [Forms]. */
+static tn_status check_output(const tni_call *call, const tni_meta *meta, const tn_tensor *out)
+{
+    const char *name = tni_call_name(call);
+    const tni_record *record = &meta->record;
+    bool same_shape = out->ndim == record->ndim &&
+                      memcmp(out->sizes, record->sizes, (size_t)record->ndim * sizeof *out->sizes) == 0;
+    if (call->form == TNI_IN_PLACE && !same_shape) {
+        char have[120], need[120];
+        tni_text_shape(have, sizeof have, out->sizes, out->ndim);
+        tni_text_shape(need, sizeof need, record->sizes, record->ndim);
+        return TNI_FAIL(TN_ERROR_SHAPE, name, "the result has shape %s, the tensor to write %s, needed the same", need, have);
+    }
+    bool fits = call->op->exact_out_dtype ? (tn_dtype)out->dtype == record->dtype : tn_can_cast(record->dtype, (tn_dtype)out->dtype);
+    if (!fits)
+        return TNI_FAIL(TN_ERROR_DTYPE, name, "the result is %s, which %s into the tensor to write (%s)",
+                        tn_dtype_name(record->dtype), call->op->exact_out_dtype ? "does not go" : "cannot be cast",
+                        tn_dtype_name((tn_dtype)out->dtype));
+    if (same_shape && !call->op->overlap_allowed && tni_check_no_internal_overlap(name, out))
+        return tni_pending();
+    for (int i = 0; i < call->op->n_in; i++)
+        if (call->in[i] && call->in[i] != out && tni_check_no_partial_overlap(name, out, call->in[i]))
+            return tni_pending();
+    return TN_OK;
+}
+
+static tn_status shape_output(const tni_call *call, const tni_meta *meta, tn_tensor *out)
+{
+    const tni_record *record = &meta->record;
+    if (out->ndim == record->ndim && memcmp(out->sizes, record->sizes, (size_t)record->ndim * sizeof *out->sizes) == 0)
+        return TN_OK;
+    return tni_tensor_resize(tni_call_name(call), out, record->sizes, record->strides, record->ndim);
+}
+
+/* Runs over outputs that exist. */
+static tn_status run(const tni_call *call)
+{
+    const tni_op *op = call->op;
+    size_t bytes = op->workspace ? op->workspace(call) : 0;
+    void *workspace = NULL;
+    if (bytes > 0) {
+        workspace = tni_alloc(bytes);
+        if (!workspace)
+            return TNI_FAIL_MEMORY(tni_call_name(call), bytes);
+    }
+    op->run(call, workspace);
+    tni_free(workspace, bytes);
+    return TN_OK;
+}
+
+/* The form that writes into tensors that are there. Workspaces depend on the outputs' geometry, so the scratch is asked for after the
+ * resize; if it is not to be had the old geometry is put back (the storage may have grown: nobody sees that). */
+static tn_status execute_into(tni_call *call, const tni_meta *meta)
+{
+    const tni_op *op = call->op;
+    int64_t old_dims[2 * TN_MAX_NDIM];
+    for (int i = 0; i < op->n_out; i++)
+        if (check_output(call, &meta[i], call->out[i]))
+            return tni_pending();
+    tn_tensor *out = call->out[0];
+    int old_ndim = out->ndim;
+    memcpy(old_dims, out->sizes, (size_t)old_ndim * sizeof *old_dims);
+    memcpy(old_dims + old_ndim, out->strides, (size_t)old_ndim * sizeof *old_dims);
+    if (shape_output(call, meta, out))
+        return tni_pending();
+    if (out->keys & TNI_KEY_CPU && out->numel > 0 && run(call)) {
+        tn_error error;
+        tn_error_push(&error);
+        tni_tensor_resize(tni_call_name(call), out, old_dims, old_dims + old_ndim, old_ndim);
+        tn_error_pop(&error);
+        return tni_pending();
+    }
+    tni_written(out);
+    return TN_OK;
+}
+
+static tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
+{
+    const char *name = tni_call_name(call);
+    if (meta->view_of)
+        return tni_tensor_view(name, meta->view_of, &meta->record);
+    if (TNI_UNLIKELY(meta->same != NULL)) {
+        if (!tni_scope_room(name))
+            return NULL;
+        tn_retain(meta->same);
+        tni_scope_hold(&meta->same->object);
+        return meta->same;
+    }
+    return tni_tensor_new(name, &meta->record);
+}
+
+static tn_status execute(tni_call *call)
+{
+    tni_meta meta[TNI_MAX_OUT];
+    meta[0].view_of = meta[0].same = NULL;
+    if (TNI_UNLIKELY(call->op->infer(call, meta) != TN_OK))
+        return tni_pending();
+    if (call->form != TNI_NEW)
+        return execute_into(call, meta);
+    tn_tensor *out = make_output(call, meta);
+    if (TNI_UNLIKELY(!out))
+        return tni_pending();
+    call->out[0] = out;
+    if (meta[0].view_of || meta[0].same || out->numel == 0 || out->keys & TNI_KEY_META)
+        return TN_OK;
+    if (TNI_LIKELY(!call->op->workspace)) {
+        call->op->run(call, NULL);
+        return TN_OK;
+    }
+    if (run(call)) {
+        call->out[0] = NULL;
+        tni_tensor_unmake(out);
+        return tni_pending();
+    }
+    return TN_OK;
+}
+
+tn_status tni_dispatch(tni_call *call)
+{
+    const tni_thread *thread = &tni_this_thread;
+    if (TNI_UNLIKELY(thread->error.code != TN_OK))
+        return thread->error.code;
+    uint64_t keys = thread->include;
+    const tni_op *op = call->op;
+    for (int i = 0; i < op->n_in; i++) {
+        const tn_tensor *x = call->in[i];
+        if (TNI_LIKELY(x != NULL))
+            keys |= x->keys;
+        else if (TNI_UNLIKELY(!(op->optional_in & (1u << i))))
+            return fail_argument(call, i);
+    }
+    if (call->form != TNI_NEW) {
+        if (TNI_UNLIKELY(!call->out[0])) /* in place on a NULL that another form takes for a number */
+            return fail_argument(call, 0);
+        keys |= call->out[0]->keys;
+    }
+    keys &= ~thread->exclude;
+    if (TNI_UNLIKELY((keys & (TNI_KEY_CPU | TNI_KEY_META)) == (TNI_KEY_CPU | TNI_KEY_META)))
+        return fail_devices(call);
+    if (TNI_UNLIKELY(keys & TNI_LAYER_KEYS))
+        return dispatch_layer(call, keys);
+    return execute(call);
+}
+
+tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const void *attr)
+{
+    if (tni_check_tensor(op->name[TNI_OUT], 1, "out", out))
+        return tni_pending();
+    tni_call call = {.op = op, .attr = attr, .in = in, .out = &out, .form = TNI_OUT};
+    return tni_dispatch(&call);
+}
+
+void tni_meta_like(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
+{
+    tni_record *record = &meta->record;
+    record->dtype = dtype;
+    record->device = (tn_device_type)x->device;
+    record->ndim = x->ndim;
+    record->sizes = x->sizes;
+    record->numel = x->numel;
+    record->offset = 0;
+    if (TNI_LIKELY(x->contiguous)) {
+        record->strides = meta->room;
+        tni_contiguous_strides(x->sizes, x->ndim, meta->room);
+        return;
+    }
+    record->strides = meta->room;
+    tni_preserved_strides(x->sizes, x->strides, x->ndim, meta->room);
+}
+
+tn_status tni_meta_contiguous(const tni_call *call, tni_meta *meta, int ndim, tn_dtype dtype, tn_device_type device)
+{
+    tni_record *record = &meta->record;
+    record->dtype = dtype;
+    record->device = device;
+    record->ndim = ndim;
+    record->sizes = meta->room;
+    record->strides = meta->room + TN_MAX_NDIM;
+    record->offset = 0;
+    int64_t bytes;
+    if (!tni_numel(meta->room, ndim, &record->numel) ||
+        __builtin_mul_overflow(record->numel, tni_itemsize(dtype), &bytes)) {
+        char text[160];
+        tni_text_shape(text, sizeof text, meta->room, ndim);
+        return TNI_FAIL(TN_ERROR_OVERFLOW, tni_call_name(call), "%s of %s takes more bytes than 64 bits count", text,
+                        tn_dtype_name(dtype));
+    }
+    tni_contiguous_strides(meta->room, ndim, meta->room + TN_MAX_NDIM);
+    return TN_OK;
+}
+
+void tni_meta_view(tni_meta *meta, tn_tensor *x)
+{
+    tni_record *record = &meta->record;
+    meta->view_of = x;
+    record->dtype = (tn_dtype)x->dtype;
+    record->device = (tn_device_type)x->device;
+    record->ndim = x->ndim;
+    record->sizes = x->sizes;
+    record->strides = x->strides;
+    record->numel = x->numel;
+    record->offset = x->offset;
+}

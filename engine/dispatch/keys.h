@@ -1,0 +1,22 @@
+/* Dispatch keys: bits of a uint64, backends low, layers above; the highest bit of a call is handled first.
+ *
+ *     bit 0, 1      CPU, META           (core/tensor.h)
+ *     bit 32, 33    CONJ, NEG           views with a pending conjugation or sign
+ *     bit 40        AUTOGRAD            records
+ *     bit 48 .. 55  layers registered from outside (tenon/layer.h)
+ *
+ * A tensor carries its bits; a thread adds `include` and takes `exclude` away. */
+#ifndef TNI_DISPATCH_KEYS_H
+#define TNI_DISPATCH_KEYS_H
+
+#include <stdint.h>
+#include <tenon/layer.h>
+
+#define TNI_KEY_LAYER(i) (UINT64_C(1) << (48 + (i)))
+#define TNI_BACKEND_KEYS UINT64_C(0xffffffff)
+#define TNI_LAYER_KEYS (~TNI_BACKEND_KEYS)
+
+/* Puts a handler on a layer bit, or takes it off with NULL. */
+void tni_set_layer(int bit, tn_layer_handler handler, void *context);
+
+#endif

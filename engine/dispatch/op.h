@@ -1,0 +1,134 @@
+/* The operator contract.
+ *
+ * An operator is a constant struct: what it takes (params), how its results look (infer), how much scratch it wants (workspace), and
+ * what it does (run). infer looks at the inputs' records alone, so it serves META, out= and every other question of shape; run
+ * gets everything it needs, allocates nothing and, after its workspace is there, cannot fail.
+ *
+ * Note [Forms]
+ * One operator serves three forms. A new result is made from what infer says. An in-place call is an out= call whose output is the
+ * first input and must already have the result's shape. Checks come before anything is touched: infer, then the output's dtype and overlap,
+ * then the workspace, then the resize; so a call that fails leaves its arguments as they were.
+ *
+ * Note [Attributes]
+ * What an operator takes besides tensors stands in a plain struct of its own; the params say at which offset, so that calls by name, printing
+ * and saving need no code per operator. A number that stands in for a tensor operand is an attribute too: the input is then NULL. */
+#ifndef TNI_DISPATCH_OP_H
+#define TNI_DISPATCH_OP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tenon/call.h>
+#include <tenon/layer.h>
+
+#include "core/tensor.h"
+
+enum { TNI_MAX_IN = 3, TNI_MAX_OUT = 2, TNI_MAX_PARAMS = 6 };
+
+typedef struct tn_op_call tni_call;
+typedef struct tni_op tni_op;
+
+/* A list of integers inside an attribute struct: sizes, dims. The numbers belong to the caller for the time of the call. */
+typedef struct tni_ints {
+    const int64_t *data;
+    int n;
+} tni_ints;
+
+/* One parameter. code is that of the schema text (tenon/call.h): T X S I L J B D. */
+typedef struct tni_param {
+    const char *name;
+    char code;
+    bool optional;
+    int8_t input;          /* index among the inputs for T and X; -1 otherwise */
+    uint16_t offset;       /* in the attribute struct: tn_scalar for S and X, int64_t for I, tni_ints for L and J, bool for B, tn_dtype for D */
+} tni_param;
+
+#define TNI_TENSOR(name, number) {name, 'T', false, number, 0}
+#define TNI_OPTIONAL_TENSOR(name, number) {name, 'T', true, number, 0}
+#define TNI_OPERAND(name, number, type, field) {name, 'X', false, number, offsetof(type, field)}
+#define TNI_ATTR(name, code, type, field) {name, code, false, -1, offsetof(type, field)}
+#define TNI_OPTIONAL(name, code, type, field) {name, code, true, -1, offsetof(type, field)}
+
+/* How a result shall look. infer fills it for each output. */
+typedef struct tni_meta {
+    tni_record record;  /* sizes and strides point into an input, or to room */
+    tn_tensor *view_of; /* the result is a view of this input with the record's geometry; there is nothing to run */
+    tn_tensor *same;    /* the result is this input itself */
+    int64_t room[2 * TN_MAX_NDIM];
+} tni_meta;
+
+typedef enum tni_form { TNI_NEW, TNI_IN_PLACE, TNI_OUT, TNI_FORMS } tni_form;
+
+#define TNI_HAS(form) (1u << (form))
+
+struct tni_op {
+    const char *name[TNI_FORMS]; /* "add", "add_", "add_out": for messages and calls by name; NULL: no such form */
+    tni_param params[TNI_MAX_PARAMS];
+    uint8_t n_params, n_in, n_out;
+    uint8_t optional_in;     /* bit i: input i may be NULL */
+    bool overlap_allowed;    /* writes of one value everywhere may hit a cell twice */
+    bool exact_out_dtype;    /* out= must have the result's dtype; otherwise tn_can_cast is enough */
+    uint32_t dtypes;         /* TNI_DTYPE_BIT of those that run computes in; the tests run each */
+    uint16_t attr_bytes;
+    const void *attr_default; /* attr_bytes of defaults for calls by name; NULL: zeros */
+    tn_status (*infer)(tni_call *call, tni_meta *meta);
+    size_t (*workspace)(const tni_call *call); /* NULL: none */
+    void (*run)(const tni_call *call, void *workspace);
+    int family;          /* which row of its family the operator is: the family's own numbering */
+    const char *samples; /* arguments for the tests; see tests/ops/samples.h for the notation */
+};
+
+/* Every operator takes this many characters in its table: TNI_NAMES(add, _, out) */
+#define TNI_NAMES(op) {#op, #op "_", #op "_out"}
+#define TNI_NAMES_NEW(op) {#op, NULL, NULL}
+#define TNI_NAMES_NEW_OUT(op) {#op, NULL, #op "_out"}
+#define TNI_NAMES_IN_PLACE(op) {NULL, #op "_", NULL}
+
+/* A call as plain data: it can be looked at, saved and repeated. */
+struct tn_op_call {
+    const tni_op *op;
+    const void *attr;
+    tn_tensor **in;  /* op->n_in */
+    tn_tensor **out; /* op->n_out; NULL entries are made */
+    tni_form form;
+    tn_dtype compute; /* infer leaves the dtype of the arithmetic here for run */
+};
+
+static inline const char *tni_call_name(const tni_call *call)
+{
+    return call->op->name[call->form];
+}
+
+/* Checks the arguments, goes through the layers, infers, makes and runs. New outputs belong to the innermost scope. */
+tn_status tni_dispatch(tni_call *call);
+
+/* The usual fronts. in has op->n_in entries; attr may be NULL if the operator has none. */
+static inline tn_tensor *tni_call_new(const tni_op *op, tn_tensor **in, const void *attr)
+{
+    tn_tensor *out[TNI_MAX_OUT];
+    out[0] = NULL;
+    tni_call call = {.op = op, .attr = attr, .in = in, .out = out, .form = TNI_NEW};
+    return TNI_LIKELY(tni_dispatch(&call) == TN_OK) ? out[0] : NULL;
+}
+
+static inline tn_status tni_call_in_place(const tni_op *op, tn_tensor **in, const void *attr)
+{
+    tn_tensor *out[1] = {in[0]};
+    tni_call call = {.op = op, .attr = attr, .in = in, .out = out, .form = TNI_IN_PLACE};
+    return tni_dispatch(&call);
+}
+
+tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const void *attr);
+
+/* The table of all operators: ops/table.c. */
+extern const tni_op *const tni_operators[];
+extern const int tni_operator_count;
+
+/* For infer: the result is like x (or the given dtype) over fresh memory. */
+void tni_meta_like(tni_meta *meta, const tn_tensor *x, tn_dtype dtype);
+/* Fresh contiguous memory of ndim sizes that stand in meta->room. TN_ERROR_OVERFLOW when they are too large. */
+tn_status tni_meta_contiguous(const tni_call *call, tni_meta *meta, int ndim, tn_dtype dtype, tn_device_type device);
+/* A view of x; sizes and strides as set in the record by the caller, or still x's own. */
+void tni_meta_view(tni_meta *meta, tn_tensor *x);
+
+#endif

@@ -1,0 +1,60 @@
+/* Memory: one allocator for the whole library, replaceable, counted, limited, and able to fail on purpose.
+ *
+ * Blocks of up to 1 MiB are cached by size class per thread, larger ones in one list for the process; both within a
+ * bound. Under AddressSanitizer nothing is cached. Every function here is thread-safe unless it says otherwise. */
+#ifndef TENON_ALLOC_H
+#define TENON_ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tenon/error.h>
+
+TN_BEGIN
+
+/* Where blocks come from. allocate returns a block of `bytes` aligned to `alignment` (a power of two, at least 64), or
+ * NULL; release takes it back with the same `bytes`. Both may be called from any thread. */
+typedef struct tn_allocator {
+    void *(*allocate)(void *context, size_t bytes, size_t alignment);
+    void (*release)(void *context, void *block, size_t bytes);
+    void *context;
+} tn_allocator;
+
+/* Replaces the allocator; NULL brings the built-in one back. Gives the cached blocks back to the old one first.
+ * errors TN_ERROR_STATE while blocks of the old allocator are in use (release everything before, or call it first),
+ *        TN_ERROR_ARGUMENT if a function is missing. Not to be called while another thread uses Tenon. */
+TN_API tn_status tn_set_allocator(const tn_allocator *allocator);
+
+typedef struct tn_memory_stats {
+    int64_t allocations;         /* logical allocations since the process began, cached or not */
+    int64_t live_blocks;         /* in use now */
+    int64_t live_bytes;          /* in use now, rounded up to size classes */
+    int64_t reserved_bytes;      /* taken from the allocator: in use and cached */
+    int64_t peak_reserved_bytes; /* the most that reserved_bytes has been */
+} tn_memory_stats;
+
+/* The counts of all threads together. Exact while no other thread allocates. */
+TN_API tn_memory_stats tn_memory_statistics(void);
+
+/* reserved_bytes may not exceed `bytes` (SIZE_MAX: no limit, the default). An allocation over it first empties the
+ * caches, then fails with TN_ERROR_MEMORY. */
+TN_API void tn_set_memory_limit(size_t bytes);
+
+/* Bounds for cached blocks: of each thread (default 4 MiB) and of the process for blocks over 1 MiB (default 256 MiB).
+ */
+TN_API void tn_set_cache_limits(size_t thread_bytes, size_t large_bytes);
+
+/* Gives the calling thread's cached blocks and the process's large ones back to the allocator. */
+TN_API void tn_trim_memory(void);
+
+/* Fault injection: the next `after` logical allocations of the process succeed, then one fails, or all do when
+ * `for_good`. A negative `after` switches it off. Cached blocks count too, so the k-th allocation is the same in every
+ * build. */
+TN_API void tn_fail_allocation(int64_t after, bool for_good);
+
+/* True when an injected failure has happened since tn_fail_allocation was last called. */
+TN_API bool tn_allocation_failed(void);
+
+TN_END
+
+#endif

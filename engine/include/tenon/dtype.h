@@ -1,0 +1,84 @@
+/* What one element of a tensor holds, and numbers that know what they are. */
+#ifndef TENON_DTYPE_H
+#define TENON_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tenon/error.h>
+
+TN_BEGIN
+
+typedef enum tn_dtype {
+#define TN_DTYPE(NAME, text, bytes, kind) TN_##NAME,
+#include <tenon/dtype.def>
+#undef TN_DTYPE
+    TN_DTYPE_COUNT,
+    TN_DTYPE_NONE = -1 /* "no dtype given": the function's own rule decides */
+} tn_dtype;
+
+/* PyTorch's name without "torch.", such as "float32"; "invalid" for a number that is no dtype. Never NULL. */
+TN_API const char *tn_dtype_name(tn_dtype dtype);
+
+/* The dtype of that name; TN_DTYPE_NONE and TN_ERROR_NAME when there is none. */
+TN_API tn_dtype tn_dtype_from_name(const char *name);
+
+/* Bytes of one element; 0 for a number that is no dtype. */
+TN_API size_t tn_itemsize(tn_dtype dtype);
+
+/* float16 to float64, bfloat16 and the float8 types. */
+TN_API bool tn_is_floating_point(tn_dtype dtype);
+
+/* The smallest dtype that both fit in by PyTorch's rules (bool < integers < floats < complex).
+ * errors TN_ERROR_DTYPE for pairs that PyTorch does not promote: uint16 to uint64 with signed integers, two different
+ *        float8 or one with another type, quantised and bits types with any other; then TN_DTYPE_NONE. */
+TN_API tn_dtype tn_promote_types(tn_dtype a, tn_dtype b);
+
+/* Whether a result of dtype `from` may be written into a tensor of dtype `to`, as torch.can_cast: not from complex to
+ * real, from float to integer, nor from anything to bool but bool. */
+TN_API bool tn_can_cast(tn_dtype from, tn_dtype to);
+
+/* The dtype that decimals get when none is given, per thread; float32 at first. As torch.set_default_dtype.
+ * errors TN_ERROR_DTYPE unless it is float16, bfloat16, float32 or float64. */
+TN_API tn_status tn_set_default_dtype(tn_dtype dtype);
+TN_API tn_dtype tn_get_default_dtype(void);
+
+/* A number with its kind. Kinds promote like PyTorch's Python numbers: a bool, integer or float scalar does not change
+ * the dtype of a tensor of the same or a higher kind. */
+typedef enum tn_scalar_kind { TN_SCALAR_BOOL, TN_SCALAR_INT, TN_SCALAR_FLOAT } tn_scalar_kind;
+
+typedef struct tn_scalar {
+    tn_scalar_kind kind;
+    union {
+        int64_t i; /* bool and int */
+        double f;
+    } value;
+} tn_scalar;
+
+static inline tn_scalar tn_bool(bool value)
+{
+    tn_scalar scalar;
+    scalar.kind = TN_SCALAR_BOOL;
+    scalar.value.i = value;
+    return scalar;
+}
+
+static inline tn_scalar tn_int(int64_t value)
+{
+    tn_scalar scalar;
+    scalar.kind = TN_SCALAR_INT;
+    scalar.value.i = value;
+    return scalar;
+}
+
+static inline tn_scalar tn_float(double value)
+{
+    tn_scalar scalar;
+    scalar.kind = TN_SCALAR_FLOAT;
+    scalar.value.f = value;
+    return scalar;
+}
+
+TN_END
+
+#endif

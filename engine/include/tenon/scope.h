@@ -1,0 +1,62 @@
+/* Ownership: reference counts below, scopes above.
+ *
+ * Every object that the library returns (tensor, module, dataset, loader) belongs to the innermost open scope of the
+ * calling thread, which holds one reference and gives it up when it ends. A root scope always exists; it ends with the
+ * thread. So a program needs no release calls:
+ *
+ *     tn_scope step = tn_scope_begin();
+ *     ...                                   everything made here
+ *     tn_scope_end(step);                   dies here, unless something else holds it
+ *
+ * The functions of this page work while an error is pending. Those that take an object take any object of the library;
+ * NULL is ignored.
+ *
+ * Threads  a scope belongs to its thread. An object may be retained, handed to another thread, and adopted there. */
+#ifndef TENON_SCOPE_H
+#define TENON_SCOPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tenon/error.h>
+
+TN_BEGIN
+
+/* A handle on an open scope; plain data. {0} is no scope: ending it does nothing. */
+typedef struct tn_scope {
+    uint32_t depth;  /* 1 for the first scope inside the root */
+    uint32_t serial; /* tells it from later scopes of the same depth */
+} tn_scope;
+
+/* Opens a scope inside the innermost one. cost O(1).
+ * errors TN_ERROR_MEMORY, then {0}: what is made goes to the scope outside. */
+TN_API tn_scope tn_scope_begin(void);
+
+/* Ends the scope and those inside it that were forgotten, newest object first. cost O(objects).
+ * errors TN_ERROR_STATE if it is not open on this thread (ended before, or another thread's); then nothing is done. */
+TN_API tn_status tn_scope_end(tn_scope scope);
+
+/* Hands the object that belongs to `scope`, or to a scope inside it, to the scope around `scope`. Returns the object.
+ * cost O(depth). errors TN_ERROR_STATE if the scope is not open, or the object does not belong to it; then NULL. */
+TN_API void *tn_scope_escape(tn_scope scope, void *object);
+
+/* Takes a reference beyond the scope: the caller must release it, or adopt it. Returns the object. */
+TN_API void *tn_retain(void *object);
+
+/* Gives back a reference of tn_retain. `object` is the address of the caller's pointer, which becomes NULL. */
+TN_API void tn_release(void *object);
+
+/* Gives the innermost scope's hold on an object up early, in O(1), and sets the caller's pointer (whose address is
+ * given) to NULL. An object that nothing else holds dies at once. errors TN_ERROR_STATE if no scope of this thread
+ * holds it; then the pointer stays. */
+TN_API tn_status tn_drop(void *object);
+
+/* Turns a reference of tn_retain into one that the innermost scope of this thread holds. Returns the object.
+ * errors TN_ERROR_MEMORY; then NULL, and the caller still has its reference. */
+TN_API void *tn_adopt(void *object);
+
+/* References now held on the object. */
+TN_API int64_t tn_use_count(const void *object);
+
+TN_END
+
+#endif

@@ -1,0 +1,23 @@
+/* Tenon: PyTorch's tensor, autograd and training loop as a small C library. This header is all of it; each of the
+ * others stands alone. */
+#ifndef TENON_TENON_H
+#define TENON_TENON_H
+
+#include <tenon/alloc.h>
+#include <tenon/call.h>
+#include <tenon/cpu.h>
+#include <tenon/data.h>
+#include <tenon/dtype.h>
+#include <tenon/error.h>
+#include <tenon/extend.h>
+#include <tenon/file.h>
+#include <tenon/layer.h>
+#include <tenon/nn.h>
+#include <tenon/ops.h>
+#include <tenon/random.h>
+#include <tenon/scope.h>
+#include <tenon/tensor.h>
+#include <tenon/threads.h>
+#include <tenon/train.h>
+
+#endif

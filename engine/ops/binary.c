@@ -1,0 +1,210 @@
+/* Arithmetic of two operands: add, sub, mul, div, maximum. One row of `arithmetic` an operator. */
+#include <tenon/ops.h>
+
+#include "base/error.h"
+#include "ops/operators.h"
+#include "ops/pointwise.h"
+
+#define NUMBER_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64))
+
+enum { ADD, SUB, MUL, DIV, MAXIMUM };
+
+typedef struct arithmetic_row {
+    tni_binary loop;
+    tni_binary scaled;  /* the loop with alpha; the same as loop when there is none */
+    bool divides;       /* integers give the default dtype */
+    const char *refuse; /* why bool operands are refused; NULL: they are not */
+} arithmetic_row;
+
+static const arithmetic_row arithmetic[] = {
+    [ADD] = {TNI_BINARY_add, TNI_BINARY_add_alpha, false, NULL},
+    [SUB] = {TNI_BINARY_sub, TNI_BINARY_sub_alpha, false, "bool operands, needed numbers; use tn_ne for exclusive or"},
+    [MUL] = {TNI_BINARY_mul, TNI_BINARY_mul, false, NULL},
+    [DIV] = {TNI_BINARY_div, TNI_BINARY_div, true, NULL},
+    [MAXIMUM] = {TNI_BINARY_maximum, TNI_BINARY_maximum, false, NULL},
+};
+
+static bool is_one(tn_scalar scalar)
+{
+    return scalar.kind == TN_SCALAR_FLOAT ? scalar.value.f == 1 : scalar.value.i == 1;
+}
+
+static tn_status check_alpha(const tni_call *call, tn_scalar alpha, tn_dtype dtype)
+{
+    if (alpha.kind == TN_SCALAR_FLOAT && !tni_is_float(dtype))
+        return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "alpha is a decimal and the result %s, needed an integer alpha",
+                        tn_dtype_name(dtype));
+    if (alpha.kind == TN_SCALAR_BOOL && dtype != TN_BOOL)
+        return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "alpha is a bool and the result %s, needed a number",
+                        tn_dtype_name(dtype));
+    return TN_OK;
+}
+
+static tn_status arithmetic_infer(tni_call *call, tni_meta *meta)
+{
+    const arithmetic_row *row = &arithmetic[call->op->family];
+    const tni_binary_attr *attr = call->attr;
+    tn_dtype dtype;
+    if (tni_binary_shape(call, meta, &dtype))
+        return tni_pending();
+    if (TNI_UNLIKELY(row->refuse != NULL)) {
+        for (int i = 0; i < 2; i++)
+            if (call->in[i] ? (tn_dtype)call->in[i]->dtype == TN_BOOL : attr->number[i].kind == TN_SCALAR_BOOL)
+                return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "%s", row->refuse);
+    }
+    if (row->divides && !tni_is_float(dtype))
+        dtype = tn_get_default_dtype();
+    if (!is_one(attr->alpha) && check_alpha(call, attr->alpha, dtype))
+        return tni_pending();
+    int lane = tni_lane_of(dtype);
+    if (TNI_UNLIKELY(lane < 0))
+        return tni_fail_no_kernel(call, dtype);
+    call->compute = tni_lane_dtype(lane);
+    meta->record.dtype = dtype;
+    return TN_OK;
+}
+
+static void arithmetic_run(const tni_call *call, void *workspace)
+{
+    (void)workspace;
+    const arithmetic_row *row = &arithmetic[call->op->family];
+    const tni_binary_attr *attr = call->attr;
+    int lane = tni_lane_of(call->compute);
+    tni_alpha alpha = {.i64 = 0};
+    bool scaled = !is_one(attr->alpha);
+    if (scaled)
+        tni_scalar_to(attr->alpha, call->compute, &alpha);
+    const tni_pointwise *kernels = tni_pointwise_levels[tni_cpu_level()];
+    tni_run_pointwise(call, kernels->binary[scaled ? row->scaled : row->loop][lane], call->compute, &alpha);
+}
+
+#define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])
+#define ARITHMETIC(row, dtype_set, texts)                                                                                     \
+    .n_in = 2, .n_out = 1, .optional_in = 3, .dtypes = dtype_set, .attr_bytes = sizeof(tni_binary_attr),                      \
+    .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = row, .samples = texts
+
+#define PAIRS "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [0] [] | [3,4] 2 | [5] 2.5 | 3 [5] | [2,3,4] [3,1] | "
+#define BAD_PAIRS "! [3] [4] | ! [2,3] [3,2] | ! 1 2"
+
+const tni_op tni_op_add = {
+    .name = TNI_NAMES(add), .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)}, .n_params = 3,
+    ARITHMETIC(ADD, NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS)};
+
+const tni_op tni_op_sub = {
+    .name = TNI_NAMES(sub), .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)}, .n_params = 3,
+    ARITHMETIC(SUB, NUMBER_DTYPES, PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS " | ! [3] true")};
+
+const tni_op tni_op_mul = {.name = TNI_NAMES(mul), .params = {OPERANDS}, .n_params = 2,
+                           ARITHMETIC(MUL, NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), PAIRS BAD_PAIRS)};
+
+const tni_op tni_op_div = {.name = TNI_NAMES(div), .params = {OPERANDS}, .n_params = 2,
+                           ARITHMETIC(DIV, NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), PAIRS BAD_PAIRS)};
+
+const tni_op tni_op_maximum = {
+    .name = TNI_NAMES_NEW_OUT(maximum), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2, .n_in = 2,
+    .n_out = 1, .dtypes = NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), .attr_bytes = sizeof(tni_binary_attr),
+    .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = MAXIMUM,
+    .samples = "[3,4] [3,4] | [3,4] [4] | [] [2] | [0,4] [4] | ! [3] [4]"};
+
+static tn_tensor *with_tensor(const tni_op *op, tn_tensor *a, tn_tensor *b)
+{
+    tn_tensor *in[2] = {a, b};
+    return tni_call_new(op, in, &tni_binary_default);
+}
+
+static tn_tensor *with_number(const tni_op *op, tn_tensor *a, tn_scalar b)
+{
+    tn_tensor *in[2] = {a, NULL};
+    const tni_binary_attr attr = {.numbers = 2, .number[1] = b, .alpha = {TN_SCALAR_INT, {1}}};
+    return tni_call_new(op, in, &attr);
+}
+
+static tn_tensor *with_alpha(const tni_op *op, tn_tensor *a, tn_tensor *b, tn_scalar alpha)
+{
+    tn_tensor *in[2] = {a, b};
+    const tni_binary_attr attr = {.alpha = alpha};
+    return tni_call_new(op, in, &attr);
+}
+
+static tn_status write_tensor(const tni_op *op, tn_tensor *self, tn_tensor *b)
+{
+    tn_tensor *in[2] = {self, b};
+    return tni_call_in_place(op, in, &tni_binary_default);
+}
+
+static tn_status write_number(const tni_op *op, tn_tensor *self, tn_scalar b)
+{
+    tn_tensor *in[2] = {self, NULL};
+    const tni_binary_attr attr = {.numbers = 2, .number[1] = b, .alpha = {TN_SCALAR_INT, {1}}};
+    return tni_call_in_place(op, in, &attr);
+}
+
+static tn_status write_alpha(const tni_op *op, tn_tensor *self, tn_tensor *b, tn_scalar alpha)
+{
+    tn_tensor *in[2] = {self, b};
+    const tni_binary_attr attr = {.alpha = alpha};
+    return tni_call_in_place(op, in, &attr);
+}
+
+static tn_status write_out(const tni_op *op, tn_tensor *out, tn_tensor *a, tn_tensor *b)
+{
+    tn_tensor *in[2] = {a, b};
+    return tni_call_out(op, out, in, &tni_binary_default);
+}
+
+/* The public functions of one operator. */
+#define FRONTS(op)                                                            \
+    tn_tensor *tn_##op(tn_tensor *a, tn_tensor *b)                            \
+    {                                                                         \
+        return with_tensor(&tni_op_##op, a, b);                               \
+    }                                                                         \
+    tn_tensor *tn_##op##_scalar(tn_tensor *a, tn_scalar b)                    \
+    {                                                                         \
+        return with_number(&tni_op_##op, a, b);                               \
+    }                                                                         \
+    tn_status tn_##op##_(tn_tensor *self, tn_tensor *b)                       \
+    {                                                                         \
+        return write_tensor(&tni_op_##op, self, b);                           \
+    }                                                                         \
+    tn_status tn_##op##_scalar_(tn_tensor *self, tn_scalar b)                 \
+    {                                                                         \
+        return write_number(&tni_op_##op, self, b);                           \
+    }                                                                         \
+    tn_status tn_##op##_out(tn_tensor *out, tn_tensor *a, tn_tensor *b)       \
+    {                                                                         \
+        return write_out(&tni_op_##op, out, a, b);                            \
+    }
+FRONTS(add)
+FRONTS(sub)
+FRONTS(mul)
+FRONTS(div)
+
+tn_tensor *tn_add_alpha(tn_tensor *a, tn_tensor *b, tn_scalar alpha)
+{
+    return with_alpha(&tni_op_add, a, b, alpha);
+}
+
+tn_tensor *tn_sub_alpha(tn_tensor *a, tn_tensor *b, tn_scalar alpha)
+{
+    return with_alpha(&tni_op_sub, a, b, alpha);
+}
+
+tn_status tn_add_alpha_(tn_tensor *self, tn_tensor *b, tn_scalar alpha)
+{
+    return write_alpha(&tni_op_add, self, b, alpha);
+}
+
+tn_status tn_sub_alpha_(tn_tensor *self, tn_tensor *b, tn_scalar alpha)
+{
+    return write_alpha(&tni_op_sub, self, b, alpha);
+}
+
+tn_tensor *tn_maximum(tn_tensor *a, tn_tensor *b)
+{
+    return with_tensor(&tni_op_maximum, a, b);
+}
+
+tn_status tn_maximum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b)
+{
+    return write_out(&tni_op_maximum, out, a, b);
+}

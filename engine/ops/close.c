@@ -1,0 +1,297 @@
+/* Comparing tensors as wholes: equal, allclose, assert_close. Rules and report of torch.equal, torch.allclose and
+ * torch.testing.assert_close.
+ *
+ * Both operands are brought to one dtype and row-major order first. Closeness is judged in that dtype (float32 arithmetic for float32), as
+ * torch.isclose does: actual == expected, or |actual - expected| finite and <= atol + |rtol expected|. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <tenon/ops.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "core/geometry.h"
+#include "core/tensor.h"
+#include "dispatch/op.h"
+
+typedef struct tolerance {
+    double rtol, atol;
+    bool equal_nan;
+} tolerance;
+
+/* What a comparison found. */
+typedef struct verdict {
+    int64_t mismatches;
+    double abs, rel;             /* the largest among mismatches, as the dtype has them */
+    int64_t abs_index, rel_index; /* row-major */
+} verdict;
+
+/* A pair in one dtype (float32, float64 or int64), contiguous, of one shape. */
+typedef struct pair {
+    const tn_tensor *a, *b;
+    tn_dtype dtype;
+} pair;
+
+static void judge_f32(const pair *p, const tolerance *t, verdict *v)
+{
+    const float *a = (const float *)(const void *)tni_data(p->a), *b = (const float *)(const void *)tni_data(p->b);
+    float rtol = (float)t->rtol, atol = (float)t->atol;
+    for (int64_t i = 0; i < p->a->numel; i++) {
+        float gap = fabsf(a[i] - b[i]), allowed = atol + fabsf(rtol * b[i]);
+        if (a[i] == b[i] || (t->equal_nan && isnan(a[i]) && isnan(b[i])) || (isfinite(gap) && gap <= allowed))
+            continue;
+        float rel = gap / fabsf(b[i]);
+        if (v->mismatches == 0 || gap > v->abs || (isnan(gap) && !isnan(v->abs))) {
+            v->abs = gap;
+            v->abs_index = i;
+        }
+        if (v->mismatches++ == 0 || rel > v->rel || (isnan(rel) && !isnan(v->rel))) {
+            v->rel = rel;
+            v->rel_index = i;
+        }
+    }
+}
+
+static void judge_f64(const pair *p, const tolerance *t, verdict *v)
+{
+    const double *a = (const double *)(const void *)tni_data(p->a), *b = (const double *)(const void *)tni_data(p->b);
+    for (int64_t i = 0; i < p->a->numel; i++) {
+        double gap = fabs(a[i] - b[i]), allowed = t->atol + fabs(t->rtol * b[i]);
+        if (a[i] == b[i] || (t->equal_nan && isnan(a[i]) && isnan(b[i])) || (isfinite(gap) && gap <= allowed))
+            continue;
+        double rel = gap / fabs(b[i]);
+        if (v->mismatches == 0 || gap > v->abs || (isnan(gap) && !isnan(v->abs))) {
+            v->abs = gap;
+            v->abs_index = i;
+        }
+        if (v->mismatches++ == 0 || rel > v->rel || (isnan(rel) && !isnan(v->rel))) {
+            v->rel = rel;
+            v->rel_index = i;
+        }
+    }
+}
+
+/* Integers are compared exactly; with tolerances in the default float dtype, as torch does. Differences wrap. */
+static void judge_i64(const pair *p, const tolerance *t, verdict *v)
+{
+    const int64_t *a = (const int64_t *)(const void *)tni_data(p->a), *b = (const int64_t *)(const void *)tni_data(p->b);
+    for (int64_t i = 0; i < p->a->numel; i++) {
+        float gap = fabsf((float)a[i] - (float)b[i]), allowed = (float)t->atol + fabsf((float)t->rtol * (float)b[i]);
+        if (a[i] == b[i] || ((t->rtol != 0 || t->atol != 0) && gap <= allowed))
+            continue;
+        uint64_t exact = a[i] > b[i] ? (uint64_t)a[i] - (uint64_t)b[i] : (uint64_t)b[i] - (uint64_t)a[i];
+        float rel = (float)exact / fabsf((float)b[i]);
+        if (v->mismatches == 0 || (double)exact > v->abs) {
+            v->abs = (double)exact;
+            v->abs_index = i;
+        }
+        if (v->mismatches++ == 0 || rel > v->rel) {
+            v->rel = rel;
+            v->rel_index = i;
+        }
+    }
+}
+
+static void judge(const pair *p, const tolerance *t, verdict *v)
+{
+    memset(v, 0, sizeof *v);
+    if (p->dtype == TN_FLOAT32)
+        judge_f32(p, t, v);
+    else if (p->dtype == TN_FLOAT64)
+        judge_f64(p, t, v);
+    else
+        judge_i64(p, t, v);
+}
+
+/* Brings both to one shape, dtype and order; the copies belong to the innermost scope. */
+static tn_status make_pair(const char *function, tn_tensor *a, tn_tensor *b, pair *p)
+{
+    tn_dtype dtype = tni_promote((tn_dtype)a->dtype, (tn_dtype)b->dtype);
+    if (dtype == TN_BOOL)
+        dtype = TN_INT64;
+    if (dtype != TN_FLOAT32 && dtype != TN_FLOAT64 && dtype != TN_INT64)
+        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, function, "no kernel for %s and %s on cpu", tn_dtype_name((tn_dtype)a->dtype),
+                        tn_dtype_name((tn_dtype)b->dtype));
+    if (tni_is_meta(a) || tni_is_meta(b))
+        return TNI_FAIL(TN_ERROR_DEVICE, function, "argument %d is on meta, which has no values", tni_is_meta(a) ? 1 : 2);
+    int64_t sizes[TN_MAX_NDIM];
+    int ndim = tni_broadcast(function, a->sizes, a->ndim, b->sizes, b->ndim, sizes);
+    if (ndim < 0)
+        return tni_pending();
+    p->a = tn_contiguous(tn_to(tn_expand(a, sizes, ndim), dtype));
+    p->b = tn_contiguous(tn_to(tn_expand(b, sizes, ndim), dtype));
+    p->dtype = dtype;
+    return p->a && p->b ? TN_OK : tni_pending();
+}
+
+static tn_status check_two(const char *function, const tn_tensor *a, const tn_tensor *b)
+{
+    if (tni_check_tensor(function, 1, "a", a))
+        return tni_pending();
+    return tni_check_tensor(function, 2, "b", b);
+}
+
+static tn_status check_same_dtype(const char *function, const tn_tensor *a, const tn_tensor *b)
+{
+    if (a->dtype == b->dtype)
+        return TN_OK;
+    return TNI_FAIL(TN_ERROR_DTYPE, function, "a is %s and b is %s, needed the same; convert one with tn_to",
+                    tn_dtype_name((tn_dtype)a->dtype), tn_dtype_name((tn_dtype)b->dtype));
+}
+
+bool tn_equal(tn_tensor *a, tn_tensor *b)
+{
+    const tolerance exact = {0, 0, false};
+    pair p;
+    verdict v = {.mismatches = 1};
+    if (check_two("equal", a, b) || check_same_dtype("equal", a, b))
+        return false;
+    if (a->ndim != b->ndim || memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof *a->sizes) != 0)
+        return false;
+    tn_scope scope = tn_scope_begin();
+    if (make_pair("equal", a, b, &p) == TN_OK)
+        judge(&p, &exact, &v);
+    tn_scope_end(scope);
+    return v.mismatches == 0;
+}
+
+static tn_status check_tolerances(const char *function, double rtol, double atol)
+{
+    if (rtol >= 0 && atol >= 0)
+        return TN_OK;
+    char text[40];
+    tni_text_double(text, sizeof text, rtol >= 0 ? atol : rtol);
+    return TNI_FAIL(TN_ERROR_ARGUMENT, function, "%s is %s, needed 0 or more", rtol >= 0 ? "atol" : "rtol", text);
+}
+
+bool tn_allclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan)
+{
+    const tolerance t = {rtol, atol, equal_nan};
+    pair p;
+    verdict v = {.mismatches = 1};
+    if (check_two("allclose", a, b) || check_same_dtype("allclose", a, b) || check_tolerances("allclose", rtol, atol))
+        return false;
+    tn_scope scope = tn_scope_begin();
+    if (make_pair("allclose", a, b, &p) == TN_OK)
+        judge(&p, &t, &v);
+    tn_scope_end(scope);
+    return v.mismatches == 0;
+}
+
+/* torch.testing's default tolerances. */
+static void default_tolerance(tn_dtype dtype, double *rtol, double *atol)
+{
+    static const double table[TN_DTYPE_COUNT][2] = {
+        [TN_FLOAT16] = {1e-3, 1e-5},   [TN_BFLOAT16] = {1.6e-2, 1e-5},  [TN_FLOAT32] = {1.3e-6, 1e-5}, [TN_FLOAT64] = {1e-7, 1e-7},
+        [TN_COMPLEX32] = {1e-3, 1e-5}, [TN_COMPLEX64] = {1.3e-6, 1e-5}, [TN_COMPLEX128] = {1e-7, 1e-7},
+    };
+    *rtol = table[dtype][0];
+    *atol = table[dtype][1];
+}
+
+/* Python's text of a tuple: "(2, 3)", "(2,)", "()". */
+static void tuple_text(char *buf, size_t size, const int64_t *numbers, int n)
+{
+    tni_text_shape(buf, size, numbers, n);
+    size_t length = strlen(buf);
+    buf[0] = '(';
+    if (n == 1 && length + 2 <= size) {
+        buf[length - 1] = ',';
+        buf[length++] = ')';
+        buf[length] = '\0';
+    } else {
+        buf[length - 1] = ')';
+    }
+}
+
+static void index_text(char *buf, size_t size, const tn_tensor *x, int64_t flat)
+{
+    int64_t index[TN_MAX_NDIM];
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        index[d] = flat % x->sizes[d];
+        flat /= x->sizes[d];
+    }
+    tuple_text(buf, size, index, x->ndim);
+}
+
+#define REPORT(...) tni_fail_report(TN_ERROR_NOT_CLOSE, "assert_close", __FILE__, __LINE__, __VA_ARGS__)
+
+/* The attributes, in torch's order; TN_OK when they match. */
+static tn_status compare_attributes(const tn_tensor *actual, const tn_tensor *expected, const tn_assert_close_options *options)
+{
+    char a[140], b[140];
+    if (actual->ndim != expected->ndim ||
+        memcmp(actual->sizes, expected->sizes, (size_t)actual->ndim * sizeof *actual->sizes) != 0) {
+        tni_text_shape(a, sizeof a, actual->sizes, actual->ndim);
+        tni_text_shape(b, sizeof b, expected->sizes, expected->ndim);
+        return REPORT("The values for attribute 'shape' do not match: torch.Size(%s) != torch.Size(%s).", a, b);
+    }
+    if (options->check_stride && memcmp(actual->strides, expected->strides, (size_t)actual->ndim * sizeof *actual->strides) != 0) {
+        tuple_text(a, sizeof a, actual->strides, actual->ndim);
+        tuple_text(b, sizeof b, expected->strides, expected->ndim);
+        return REPORT("The values for attribute 'stride()' do not match: %s != %s.", a, b);
+    }
+    if (actual->device != expected->device)
+        return REPORT("The values for attribute 'device' do not match: %s != %s.",
+                      tn_device_type_name((tn_device_type)actual->device), tn_device_type_name((tn_device_type)expected->device));
+    if (!options->ignore_dtype && actual->dtype != expected->dtype)
+        return REPORT("The values for attribute 'dtype' do not match: torch.%s != torch.%s.",
+                      tn_dtype_name((tn_dtype)actual->dtype), tn_dtype_name((tn_dtype)expected->dtype));
+    return TN_OK;
+}
+
+static tn_status report_mismatch(const pair *p, const tolerance *t, const verdict *v)
+{
+    char abs[40], rel[40], share[40], abs_at[120], rel_at[120], atol[40], rtol[40], abs_allowed[64] = "", rel_allowed[64] = "";
+    bool equality = t->rtol == 0 && t->atol == 0;
+    if (p->dtype == TN_INT64)
+        tni_text_fixed(abs, sizeof abs, v->abs, 0);
+    else
+        tni_text_double(abs, sizeof abs, v->abs);
+    tni_text_double(rel, sizeof rel, v->rel);
+    tni_text_fixed(share, sizeof share, 100.0 * ((double)v->mismatches / (double)p->a->numel), 1);
+    index_text(abs_at, sizeof abs_at, p->a, v->abs_index);
+    index_text(rel_at, sizeof rel_at, p->a, v->rel_index);
+    tni_text_double(atol, sizeof atol, t->atol);
+    tni_text_double(rtol, sizeof rtol, t->rtol);
+    if (!equality) {
+        snprintf(abs_allowed, sizeof abs_allowed, " (up to %s allowed)", atol);
+        snprintf(rel_allowed, sizeof rel_allowed, " (up to %s allowed)", rtol);
+    }
+    return REPORT("Tensor-likes are not %s!\n\nMismatched elements: %lld / %lld (%s%%)\n"
+                  "Greatest absolute difference: %s at index %s%s\nGreatest relative difference: %s at index %s%s",
+                  equality ? "equal" : "close", (long long)v->mismatches, (long long)p->a->numel, share, abs, abs_at, abs_allowed,
+                  rel, rel_at, rel_allowed);
+}
+
+tn_status tn_assert_close(tn_tensor *actual, tn_tensor *expected, const tn_assert_close_options *options)
+{
+    static const tn_assert_close_options defaults;
+    if (tni_check_tensor("assert_close", 1, "actual", actual) || tni_check_tensor("assert_close", 2, "expected", expected))
+        return tni_pending();
+    if (!options)
+        options = &defaults;
+    tolerance t = {options->rtol, options->atol, options->equal_nan};
+    if (options->tolerances_given) {
+        if (check_tolerances("assert_close", t.rtol, t.atol))
+            return tni_pending();
+    } else {
+        double rtol, atol;
+        default_tolerance((tn_dtype)actual->dtype, &t.rtol, &t.atol);
+        default_tolerance((tn_dtype)expected->dtype, &rtol, &atol);
+        t.rtol = rtol > t.rtol ? rtol : t.rtol;
+        t.atol = atol > t.atol ? atol : t.atol;
+    }
+    if (compare_attributes(actual, expected, options))
+        return tni_pending();
+    pair p;
+    verdict v;
+    tn_scope scope = tn_scope_begin();
+    if (make_pair("assert_close", actual, expected, &p) == TN_OK) {
+        judge(&p, &t, &v);
+        if (v.mismatches > 0)
+            report_mismatch(&p, &t, &v);
+    }
+    tn_scope_end(scope);
+    return tni_pending();
+}

@@ -1,0 +1,296 @@
+/* Creation: zeros, ones, full, arange; and writing one value everywhere: fill_, zero_. Rules of torch's functions of these names. */
+#include <math.h>
+#include <string.h>
+#include <tenon/ops.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "core/geometry.h"
+#include "core/iterator.h"
+#include "dispatch/op.h"
+#include "ops/operators.h"
+
+typedef struct create_attr {
+    tni_ints size;
+    tn_scalar value;
+    tn_dtype dtype;
+} create_attr;
+
+typedef struct fill_attr {
+    tn_scalar value;
+} fill_attr;
+
+typedef struct arange_attr {
+    tn_scalar start, end, step;
+    tn_dtype dtype;
+} arange_attr;
+
+#define CREATE_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) | TNI_DTYPE_BIT(TN_BOOL))
+
+typedef struct fill_value {
+    _Alignas(16) char element[16];
+    int64_t itemsize;
+} fill_value;
+
+static void fill_row(const tni_row *row)
+{
+    char *y = row->data[0];
+    const int64_t stride = row->strides[0];
+    const fill_value *value = row->context;
+    switch (value->itemsize) {
+    case 1:
+        for (int64_t i = 0; i < row->n; i++, y += stride)
+            *y = *value->element;
+        break;
+    case 4: {
+        uint32_t bits;
+        memcpy(&bits, value->element, sizeof bits);
+        for (int64_t i = 0; i < row->n; i++)
+            *(uint32_t *)(void *)(y + i * stride) = bits;
+        break;
+    }
+    case 8: {
+        uint64_t bits;
+        memcpy(&bits, value->element, sizeof bits);
+        for (int64_t i = 0; i < row->n; i++)
+            *(uint64_t *)(void *)(y + i * stride) = bits;
+        break;
+    }
+    default:
+        for (int64_t i = 0; i < row->n; i++, y += stride)
+            memcpy(y, value->element, (size_t)value->itemsize);
+    }
+}
+
+/* There is a conversion from numbers to out's dtype: infer asked. */
+static void fill(const tn_tensor *out, tn_scalar scalar)
+{
+    tn_dtype dtype = (tn_dtype)out->dtype;
+    fill_value value = {.itemsize = tni_itemsize(dtype)};
+    tni_scalar_to(scalar, dtype, value.element);
+    tni_iter it;
+    tni_iter_begin(&it, out->sizes, out->ndim);
+    tni_iter_tensor(&it, out, dtype);
+    tni_iter_run(&it, fill_row, &value);
+}
+
+static tn_status check_value(const char *name, tn_scalar value, tn_dtype dtype)
+{
+    _Alignas(16) char element[16];
+    char text[40];
+    if (!tni_scalar_to(value, dtype, element))
+        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, name, "no kernel writes numbers into %s on cpu", tn_dtype_name(dtype));
+    if (tni_scalar_fits(value, dtype))
+        return TN_OK;
+    if (value.kind == TN_SCALAR_FLOAT)
+        tni_text_double(text, sizeof text, value.value.f);
+    else
+        tni_text_shape(text, sizeof text, &value.value.i, 1);
+    return TNI_FAIL(TN_ERROR_OVERFLOW, name, "%s does not hold the value %s", tn_dtype_name(dtype), text);
+}
+
+static tn_status create_infer(tni_call *call, tni_meta *meta)
+{
+    const create_attr *attr = call->attr;
+    const char *name = tni_call_name(call);
+    if (tni_check_sizes(name, attr->size.data, attr->size.n))
+        return tni_pending();
+    if (attr->dtype != TN_DTYPE_NONE && !tni_dtype_valid(attr->dtype))
+        return TNI_FAIL(TN_ERROR_DTYPE, name, "%d is no dtype", (int)attr->dtype);
+    tn_dtype dtype = attr->dtype != TN_DTYPE_NONE ? attr->dtype
+                     : call->op == &tni_op_full   ? tni_scalar_dtype(attr->value)
+                                                  : tn_get_default_dtype();
+    tn_scalar value = attr->value;
+    if (call->op != &tni_op_full)
+        value = tn_int(call->op == &tni_op_ones);
+    if (check_value(name, value, dtype))
+        return tni_pending();
+    memcpy(meta->room, attr->size.data, (size_t)attr->size.n * sizeof *meta->room);
+    return tni_meta_contiguous(call, meta, attr->size.n, dtype, tn_get_default_device().type);
+}
+
+static void zeros_run(const tni_call *call, void *workspace)
+{
+    (void)workspace;
+    fill(call->out[0], tn_int(0));
+}
+
+static void ones_run(const tni_call *call, void *workspace)
+{
+    (void)workspace;
+    fill(call->out[0], tn_int(1));
+}
+
+static void full_run(const tni_call *call, void *workspace)
+{
+    (void)workspace;
+    fill(call->out[0], ((const create_attr *)call->attr)->value);
+}
+
+static tn_status fill_infer(tni_call *call, tni_meta *meta)
+{
+    const tn_tensor *self = call->in[0];
+    if (check_value(tni_call_name(call), ((const fill_attr *)call->attr)->value, (tn_dtype)self->dtype))
+        return tni_pending();
+    tni_meta_like(meta, self, (tn_dtype)self->dtype);
+    return TN_OK;
+}
+
+static void fill_run(const tni_call *call, void *workspace)
+{
+    (void)workspace;
+    fill(call->out[0], ((const fill_attr *)call->attr)->value);
+}
+
+static double real(tn_scalar scalar)
+{
+    return scalar.kind == TN_SCALAR_FLOAT ? scalar.value.f : (double)scalar.value.i;
+}
+
+static bool all_integers(const arange_attr *attr)
+{
+    return attr->start.kind != TN_SCALAR_FLOAT && attr->end.kind != TN_SCALAR_FLOAT && attr->step.kind != TN_SCALAR_FLOAT;
+}
+
+/* ceil((end - start) / step); exact for integers, in float64 otherwise. */
+static tn_status arange_length(const arange_attr *attr, int64_t *length)
+{
+    const char *name = "arange";
+    if (all_integers(attr)) {
+        int64_t span, step = attr->step.value.i;
+        if (step == 0)
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "step 0, needed another");
+        if (!tni_sub_i64(attr->end.value.i, attr->start.value.i, &span))
+            return TNI_FAIL(TN_ERROR_OVERFLOW, name, "end - start is more than 64 bits hold");
+        if (span != 0 && (span > 0) != (step > 0))
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "step %lld leads from start %lld away from end %lld", (long long)step,
+                            (long long)attr->start.value.i, (long long)attr->end.value.i);
+        *length = step == -1 ? -span : span / step + (span % step != 0);
+        return TN_OK;
+    }
+    double start = real(attr->start), end = real(attr->end), step = real(attr->step), count = ceil((end - start) / step);
+    if (!(step != 0) || !isfinite(start) || !isfinite(end))
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%s, needed %s", step != 0 ? "start or end is infinite or nan" : "step is 0 or nan",
+                        step != 0 ? "finite bounds" : "another");
+    if ((step > 0 && end < start) || (step < 0 && end > start))
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "step leads from start away from end");
+    if (!(count < 0x1p62))
+        return TNI_FAIL(TN_ERROR_OVERFLOW, name, "more elements than 64 bits count");
+    *length = count > 0 ? (int64_t)count : 0;
+    return TN_OK;
+}
+
+static tn_status arange_infer(tni_call *call, tni_meta *meta)
+{
+    const arange_attr *attr = call->attr;
+    tn_dtype dtype = attr->dtype;
+    _Alignas(16) char element[16];
+    if (arange_length(attr, &meta->room[0]))
+        return tni_pending();
+    if (dtype == TN_DTYPE_NONE)
+        dtype = all_integers(attr) ? TN_INT64 : tn_get_default_dtype();
+    if (!tni_dtype_valid(dtype))
+        return TNI_FAIL(TN_ERROR_DTYPE, "arange", "%d is no dtype", (int)dtype);
+    if (dtype == TN_BOOL || !tni_scalar_to(attr->start, dtype, element))
+        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "arange", "no kernel for %s on cpu", tn_dtype_name(dtype));
+    return tni_meta_contiguous(call, meta, 1, dtype, tn_get_default_device().type);
+}
+
+static void arange_run(const tni_call *call, void *workspace)
+{
+    (void)workspace;
+    const arange_attr *attr = call->attr;
+    const tn_tensor *out = call->out[0];
+    const bool whole = all_integers(attr);
+    double start = real(attr->start), step = real(attr->step);
+    char *y = tni_data(out);
+    int64_t stride = out->strides[0] * tni_itemsize((tn_dtype)out->dtype);
+    for (int64_t i = 0; i < out->numel; i++, y += stride) {
+        tn_scalar value = whole ? tn_int((int64_t)((uint64_t)attr->start.value.i + (uint64_t)i * (uint64_t)attr->step.value.i))
+                                : tn_float(start + (double)i * step);
+        tni_scalar_to(value, (tn_dtype)out->dtype, y);
+    }
+}
+
+static const create_attr create_default = {.dtype = TN_DTYPE_NONE};
+
+#define SIZE_DTYPE {TNI_ATTR("size", 'L', create_attr, size), TNI_OPTIONAL("dtype", 'D', create_attr, dtype)}
+#define CREATE_SAMPLES "(2,3) | (0,4) | () | (5) float64 | (3) int64 | (2) bool | ! (-1) | ! (4611686018427387904,4)"
+
+const tni_op tni_op_zeros = {.name = TNI_NAMES_NEW(zeros), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = CREATE_DTYPES,
+                             .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer,
+                             .run = zeros_run, .samples = CREATE_SAMPLES};
+
+const tni_op tni_op_ones = {.name = TNI_NAMES_NEW(ones), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = CREATE_DTYPES,
+                            .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer,
+                            .run = ones_run, .samples = CREATE_SAMPLES};
+
+const tni_op tni_op_full = {
+    .name = TNI_NAMES_NEW(full),
+    .params = {TNI_ATTR("size", 'L', create_attr, size), TNI_ATTR("fill_value", 'S', create_attr, value),
+               TNI_OPTIONAL("dtype", 'D', create_attr, dtype)},
+    .n_params = 3, .n_out = 1, .dtypes = CREATE_DTYPES, .attr_bytes = sizeof(create_attr), .attr_default = &create_default,
+    .infer = create_infer, .run = full_run,
+    .samples = "(2,3) 2.5 | (0) 7 | () true | (4) 3 float32 | (2) 1 bool | ! (-1) 0 | ! (2) inf int64"};
+
+const tni_op tni_op_arange = {
+    .name = TNI_NAMES_NEW(arange),
+    .params = {TNI_ATTR("start", 'S', arange_attr, start), TNI_ATTR("end", 'S', arange_attr, end),
+               TNI_OPTIONAL("step", 'S', arange_attr, step), TNI_OPTIONAL("dtype", 'D', arange_attr, dtype)},
+    .n_params = 4, .n_out = 1,
+    .dtypes = TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64),
+    .attr_bytes = sizeof(arange_attr),
+    .attr_default = &(const arange_attr){.step = {TN_SCALAR_INT, {1}}, .dtype = TN_DTYPE_NONE},
+    .infer = arange_infer, .run = arange_run,
+    .samples = "0 12 | 5 0 -2 | 0 1 0.25 | 0 0 | 1 4 1 float64 | ! 0 5 0 | ! 0 5 -1 | ! 0 inf | ! 0 nan"};
+
+static const fill_attr fill_default = {{TN_SCALAR_INT, {0}}};
+
+const tni_op tni_op_fill = {
+    .name = TNI_NAMES_IN_PLACE(fill), .params = {TNI_TENSOR("self", 0), TNI_ATTR("value", 'S', fill_attr, value)}, .n_params = 2,
+    .n_in = 1, .n_out = 1, .overlap_allowed = true, .dtypes = CREATE_DTYPES, .attr_bytes = sizeof(fill_attr),
+    .attr_default = &fill_default, .infer = fill_infer, .run = fill_run, .samples = "[3,4] 2.5 | [] 1 | [0] 1 | [2,3,4] true"};
+
+const tni_op tni_op_zero = {
+    .name = TNI_NAMES_IN_PLACE(zero), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
+    .overlap_allowed = true, .dtypes = CREATE_DTYPES, .attr_bytes = sizeof(fill_attr), .attr_default = &fill_default,
+    .infer = fill_infer, .run = fill_run, .samples = "[3,4] | [] | [0]"};
+
+static tn_tensor *create(const tni_op *op, const int64_t *size, int ndim, tn_scalar value, tn_dtype dtype)
+{
+    const create_attr attr = {{size, ndim}, value, dtype};
+    return tni_call_new(op, NULL, &attr);
+}
+
+tn_tensor *tn_zeros(const int64_t *size, int ndim, tn_dtype dtype)
+{
+    return create(&tni_op_zeros, size, ndim, tn_int(0), dtype);
+}
+
+tn_tensor *tn_ones(const int64_t *size, int ndim, tn_dtype dtype)
+{
+    return create(&tni_op_ones, size, ndim, tn_int(1), dtype);
+}
+
+tn_tensor *tn_full(const int64_t *size, int ndim, tn_scalar value, tn_dtype dtype)
+{
+    return create(&tni_op_full, size, ndim, value, dtype);
+}
+
+tn_tensor *tn_arange(tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dtype)
+{
+    const arange_attr attr = {start, end, step, dtype};
+    return tni_call_new(&tni_op_arange, NULL, &attr);
+}
+
+tn_status tn_fill_(tn_tensor *self, tn_scalar value)
+{
+    const fill_attr attr = {value};
+    return tni_call_in_place(&tni_op_fill, &self, &attr);
+}
+
+tn_status tn_zero_(tn_tensor *self)
+{
+    return tni_call_in_place(&tni_op_zero, &self, &fill_default);
+}

@@ -1,0 +1,166 @@
+/* Shapes, layouts, dtypes and runs of pointwise calls. */
+#include "ops/pointwise.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "core/geometry.h"
+
+const tni_binary_attr tni_binary_default = {.alpha = {TN_SCALAR_INT, {1}}};
+
+extern const tni_pointwise tni_pointwise_baseline, tni_pointwise_avx2, tni_pointwise_avx512;
+
+const tni_pointwise *const tni_pointwise_levels[TNI_CPU_LEVELS] = {
+    [TNI_CPU_BASELINE] = &tni_pointwise_baseline,
+    [TNI_CPU_AVX2] = &tni_pointwise_avx2,
+    [TNI_CPU_AVX512] = &tni_pointwise_avx512,
+};
+
+int tni_lane_of(tn_dtype dtype)
+{
+    switch (dtype) {
+    case TN_FLOAT32:
+        return TNI_LANE_F32;
+    case TN_FLOAT64:
+        return TNI_LANE_F64;
+    case TN_INT64:
+    case TN_BOOL:
+        return TNI_LANE_I64;
+    default:
+        return -1;
+    }
+}
+
+tn_dtype tni_lane_dtype(int lane)
+{
+    static const tn_dtype dtypes[TNI_LANES] = {TN_FLOAT32, TN_FLOAT64, TN_INT64};
+    return dtypes[lane];
+}
+
+tn_status tni_fail_no_kernel(const tni_call *call, tn_dtype dtype)
+{
+    return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, tni_call_name(call), "no kernel for %s on cpu", tn_dtype_name(dtype));
+}
+
+static tn_status promoted_dtype(const tni_call *call, tn_dtype *promoted)
+{
+    const tni_binary_attr *attr = call->attr;
+    tni_result_type state = TNI_RESULT_TYPE_NONE;
+    bool fits = true;
+    for (int i = 0; i < 2 && fits; i++) {
+        const tn_tensor *x = call->in[i];
+        fits = x ? tni_result_type_tensor(&state, (tn_dtype)x->dtype, x->ndim) : tni_result_type_scalar(&state, attr->number[i]);
+    }
+    *promoted = fits ? tni_result_type_of(&state) : TN_DTYPE_NONE;
+    if (*promoted != TN_DTYPE_NONE)
+        return TN_OK;
+    const tn_tensor *a = call->in[0], *b = call->in[1];
+    return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "%s and %s have no common dtype; convert one with tn_to",
+                    a ? tn_dtype_name((tn_dtype)a->dtype) : "the number", b ? tn_dtype_name((tn_dtype)b->dtype) : "the number");
+}
+
+/* x's strides seen from the broadcast shape, 0 where it repeats. */
+static void broadcast_strides(const tn_tensor *x, const int64_t *sizes, int ndim, int64_t *strides)
+{
+    int lead = ndim - x->ndim;
+    for (int d = 0; d < ndim; d++)
+        strides[d] = d < lead || (x->sizes[d - lead] == 1 && sizes[d] != 1) ? 0 : x->strides[d - lead];
+}
+
+static bool same_dims(const int64_t *a, const int64_t *b, int ndim)
+{
+    for (int d = 0; d < ndim; d++)
+        if (a[d] != b[d])
+            return false;
+    return true;
+}
+
+/* The layout of a result of two tensors: contiguous if both are, theirs if it is the same and dense, else the order of dims that
+ * they prefer. As PyTorch's TensorIterator. */
+static tn_status two_tensors(const tni_call *call, tni_meta *meta)
+{
+    const tn_tensor *a = call->in[0], *b = call->in[1];
+    tni_record *record = &meta->record;
+    int64_t a_strides[TN_MAX_NDIM], b_strides[TN_MAX_NDIM];
+    const int64_t *operands[2] = {a_strides, b_strides};
+    int perm[TN_MAX_NDIM];
+    int ndim = tni_broadcast(tni_call_name(call), a->sizes, a->ndim, b->sizes, b->ndim, meta->room);
+    if (ndim < 0)
+        return tni_pending();
+    if (tni_meta_contiguous(call, meta, ndim, (tn_dtype)a->dtype, (tn_device_type)a->device))
+        return tni_pending();
+    bool a_whole = a->ndim == ndim && same_dims(a->sizes, meta->room, ndim);
+    bool b_whole = b->ndim == ndim && same_dims(b->sizes, meta->room, ndim);
+    if (a_whole && b_whole && a->contiguous && b->contiguous)
+        return TN_OK;
+    int64_t *strides = meta->room + TN_MAX_NDIM;
+    if (a_whole && b_whole && same_dims(a->strides, b->strides, ndim) && tni_is_dense(a->sizes, a->strides, ndim)) {
+        memcpy(strides, a->strides, (size_t)ndim * sizeof *strides);
+        return TN_OK;
+    }
+    broadcast_strides(a, record->sizes, ndim, a_strides);
+    broadcast_strides(b, record->sizes, ndim, b_strides);
+    tni_dim_order(record->sizes, ndim, operands, 2, perm);
+    tni_strides_in_order(record->sizes, ndim, perm, strides);
+    return TN_OK;
+}
+
+tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
+{
+    tn_tensor *a = call->in[0], *b = call->in[1];
+    const tni_binary_attr *attr = call->attr;
+    if (TNI_LIKELY(a && b && a->dtype == b->dtype && a->contiguous && b->contiguous && a->ndim == b->ndim &&
+                   same_dims(a->sizes, b->sizes, a->ndim))) {
+        *promoted = (tn_dtype)a->dtype;
+        tni_meta_like(meta, a, *promoted);
+        return TN_OK;
+    }
+    for (int i = 0; i < 2; i++)
+        if (!call->in[i] && !(attr->numbers & (1u << i)))
+            return TNI_FAIL_NULL(tni_call_name(call), i + 1, call->op->params[i].name);
+    if (!a && !b)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "two numbers, needed at least one tensor");
+    if (promoted_dtype(call, promoted))
+        return tni_pending();
+    if (a && b)
+        return two_tensors(call, meta);
+    tni_meta_like(meta, a ? a : b, *promoted);
+    return TN_OK;
+}
+
+void tni_run_pointwise(const tni_call *call, tni_loop loop, tn_dtype result, const void *context)
+{
+    const tn_tensor *out = call->out[0];
+    int n_in = call->op->n_in;
+    tn_dtype compute = call->compute;
+    bool plain = out->contiguous && (tn_dtype)out->dtype == result && out->numel < 2 * TNI_GRAIN;
+    for (int i = 0; i < n_in && plain; i++) {
+        const tn_tensor *x = call->in[i];
+        plain = x && x->contiguous && x->numel == out->numel && (tn_dtype)x->dtype == compute;
+    }
+    if (TNI_LIKELY(plain)) { /* one dense row: what the iterator would find, without its work */
+        tni_row row = {.n = out->numel, .stream = false, .context = context};
+        row.data[0] = tni_data(out);
+        row.strides[0] = tni_itemsize(result);
+        for (int i = 0; i < n_in; i++) {
+            row.data[i + 1] = tni_data(call->in[i]);
+            row.strides[i + 1] = tni_itemsize(compute);
+        }
+        loop(&row);
+        return;
+    }
+    _Alignas(8) char number[2][8];
+    static const int64_t none = 0;
+    tni_iter it;
+    tni_iter_begin(&it, out->sizes, out->ndim);
+    tni_iter_tensor(&it, out, result);
+    for (int i = 0; i < n_in; i++) {
+        if (call->in[i]) {
+            tni_iter_tensor(&it, call->in[i], compute);
+            continue;
+        }
+        tni_scalar_to(((const tni_binary_attr *)call->attr)->number[i], compute, number[i]);
+        tni_iter_operand(&it, number[i], &none, &none, 0, compute, compute);
+    }
+    tni_iter_run(&it, loop, context);
+}

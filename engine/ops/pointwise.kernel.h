@@ -1,0 +1,139 @@
+/* Pointwise loops of one dtype, for the T, VEC, V and T_NAME of cpu/simd.h.
+ *
+ * A function on vectors goes in, a loop over rows comes out. Rows that are dense, or repeat one element, are read as vectors where they lie; others
+ * are gathered into a block first. The last few elements go through the same function in a vector of their own, so a value never depends
+ * on its place. Outputs far larger than the caches are written around them. */
+
+typedef VEC (*T_NAME(unary_function))(VEC x);
+typedef VEC (*T_NAME(binary_function))(VEC a, VEC b, VEC alpha);
+
+enum { T_NAME(BLOCK) = 512 };
+
+static inline void T_NAME(gathered)(T *block, const char *x, int64_t stride, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        block[i] = *(const T *)(const void *)(x + i * stride);
+}
+
+static inline void T_NAME(scattered)(char *y, int64_t stride, const T *block, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        *(T *)(void *)(y + i * stride) = block[i];
+}
+
+/* Elements before the first aligned vector, at most n. */
+static inline int64_t T_NAME(head)(const T *y, int64_t n)
+{
+    int64_t past = (int64_t)((uintptr_t)y % sizeof(VEC));
+    int64_t head = past == 0 ? 0 : ((int64_t)sizeof(VEC) - past) / (int64_t)sizeof(T);
+    return head < n ? head : n;
+}
+
+static inline ALWAYS_INLINE void T_NAME(unary_dense)(T *y, const T *x, int64_t n, bool stream, T_NAME(unary_function) function)
+{
+    int64_t i = 0;
+    if (stream) {
+        i = T_NAME(head)(y, n);
+        V(store_part)(y, (int)i, function(V(load_part)(x, (int)i, 0)));
+        for (; i + VLANES <= n; i += VLANES)
+            V(stream)(y + i, function(V(load)(x + i)));
+        tni_simd_fence();
+    }
+    for (; i + 2 * VLANES <= n; i += 2 * VLANES) {
+        VEC first = function(V(load)(x + i)), second = function(V(load)(x + i + VLANES));
+        V(store)(y + i, first);
+        V(store)(y + i + VLANES, second);
+    }
+    for (; i + VLANES <= n; i += VLANES)
+        V(store)(y + i, function(V(load)(x + i)));
+    if (i < n)
+        V(store_part)(y + i, (int)(n - i), function(V(load_part)(x + i, (int)(n - i), 0)));
+}
+
+static inline ALWAYS_INLINE void T_NAME(unary_row)(const tni_row *row, T_NAME(unary_function) function)
+{
+    const int64_t size = sizeof(T), y_stride = row->strides[0], x_stride = row->strides[1];
+    if (y_stride == size && x_stride == size) {
+        T_NAME(unary_dense)((T *)(void *)row->data[0], (const T *)(const void *)row->data[1], row->n, row->stream, function);
+        return;
+    }
+    T block[T_NAME(BLOCK)];
+    for (int64_t done = 0; done < row->n; done += T_NAME(BLOCK)) {
+        int64_t n = row->n - done < T_NAME(BLOCK) ? row->n - done : T_NAME(BLOCK);
+        T_NAME(gathered)(block, row->data[1] + done * x_stride, x_stride, n);
+        T_NAME(unary_dense)(block, block, n, false, function);
+        T_NAME(scattered)(row->data[0] + done * y_stride, y_stride, block, n);
+    }
+}
+
+/* a_step and b_step are 0 for an operand that repeats its first element, 1 for a dense one: constants where this is inlined. */
+static inline ALWAYS_INLINE void T_NAME(binary_dense)(T *y, const T *a, const T *b, int64_t n, bool stream, int a_step, int b_step,
+                                                      T alpha, T_NAME(binary_function) function)
+{
+    const VEC scale = V(set1)(alpha), one_a = V(set1)(*a), one_b = V(set1)(*b);
+    int64_t i = 0;
+#define OPERAND(x, step, one) (step ? V(load)(x + i) : one)
+#define OPERAND_PART(x, step, one, count) (step ? V(load_part)(x + i, (int)(count), 0) : one)
+    if (stream) {
+        int64_t head = T_NAME(head)(y, n);
+        V(store_part)(y, (int)head, function(OPERAND_PART(a, a_step, one_a, head), OPERAND_PART(b, b_step, one_b, head), scale));
+        for (i = head; i + VLANES <= n; i += VLANES)
+            V(stream)(y + i, function(OPERAND(a, a_step, one_a), OPERAND(b, b_step, one_b), scale));
+        tni_simd_fence();
+    }
+    for (; i + VLANES <= n; i += VLANES)
+        V(store)(y + i, function(OPERAND(a, a_step, one_a), OPERAND(b, b_step, one_b), scale));
+    if (i < n)
+        V(store_part)(y + i, (int)(n - i),
+                      function(OPERAND_PART(a, a_step, one_a, n - i), OPERAND_PART(b, b_step, one_b, n - i), scale));
+#undef OPERAND
+#undef OPERAND_PART
+}
+
+static inline ALWAYS_INLINE void T_NAME(binary_row)(const tni_row *row, T_NAME(binary_function) function)
+{
+    const int64_t size = sizeof(T), y_stride = row->strides[0], a_stride = row->strides[1], b_stride = row->strides[2];
+    T alpha;
+    memcpy(&alpha, row->context, sizeof alpha);
+    T *y = (T *)(void *)row->data[0];
+    const T *a = (const T *)(const void *)row->data[1], *b = (const T *)(const void *)row->data[2];
+    if (y_stride == size && a_stride == size && b_stride == size) {
+        T_NAME(binary_dense)(y, a, b, row->n, row->stream, 1, 1, alpha, function);
+        return;
+    }
+    if (y_stride == size && a_stride == size && b_stride == 0) {
+        T_NAME(binary_dense)(y, a, b, row->n, row->stream, 1, 0, alpha, function);
+        return;
+    }
+    if (y_stride == size && a_stride == 0 && b_stride == size) {
+        T_NAME(binary_dense)(y, a, b, row->n, row->stream, 0, 1, alpha, function);
+        return;
+    }
+    T a_block[T_NAME(BLOCK)], b_block[T_NAME(BLOCK)];
+    for (int64_t done = 0; done < row->n; done += T_NAME(BLOCK)) {
+        int64_t n = row->n - done < T_NAME(BLOCK) ? row->n - done : T_NAME(BLOCK);
+        T_NAME(gathered)(a_block, row->data[1] + done * a_stride, a_stride, n);
+        T_NAME(gathered)(b_block, row->data[2] + done * b_stride, b_stride, n);
+        T_NAME(binary_dense)(a_block, a_block, b_block, n, false, 1, 1, alpha, function);
+        T_NAME(scattered)(row->data[0] + done * y_stride, y_stride, a_block, n);
+    }
+}
+
+/* Comparisons write bytes; the compiler vectorises the dense loops. */
+#define TNI_COMPARE(name, operator)                                                                              \
+    static void T_NAME(name)(const tni_row *row)                                                                 \
+    {                                                                                                            \
+        const char *a = row->data[1], *b = row->data[2];                                                         \
+        char *y = row->data[0];                                                                                  \
+        const int64_t size = sizeof(T);                                                                          \
+        if (row->strides[0] == 1 && row->strides[1] == size && row->strides[2] == size) {                        \
+            for (int64_t i = 0; i < row->n; i++)                                                                 \
+                y[i] = ((const T *)(const void *)a)[i] operator((const T *)(const void *)b)[i];                  \
+            return;                                                                                              \
+        }                                                                                                        \
+        for (int64_t i = 0; i < row->n; i++)                                                                     \
+            y[i * row->strides[0]] = *(const T *)(const void *)(a + i * row->strides[1])                         \
+                operator*(const T *)(const void *)(b + i * row->strides[2]);                                     \
+    }
+#include "ops/compare.def"
+#undef TNI_COMPARE

@@ -1,0 +1,3 @@
+/* Pointwise loops, CPU level avx2. */
+#define LEVEL tni_pointwise_avx2
+#include "ops/pointwise_level.h"

@@ -1,0 +1,107 @@
+/* Running batches of matrix products. */
+#include "ops/product.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "core/overlap.h"
+
+void tni_product_fold(tni_product *p)
+{
+    tni_gemm *g = &p->gemm;
+    /* the last batch dim becomes rows: its steps must continue a's and c's rows, and b must be the same throughout */
+    while (p->batch_ndim > 0) {
+        int d = p->batch_ndim - 1;
+        int64_t size = p->batch_sizes[d];
+        bool continues = g->m == 1 || size == 1 ||
+                         (p->a.batch[d] == p->a.row * g->m && p->c.batch[d] == p->c.row * g->m);
+        if (!continues || (size != 1 && p->b.batch[d] != 0))
+            break;
+        if (size != 1) {
+            if (g->m == 1) {
+                p->a.row = p->a.batch[d];
+                p->c.row = p->c.batch[d];
+            }
+            g->m *= size;
+        }
+        p->batch_ndim--;
+    }
+    g->a_row = p->a.row;
+    g->a_col = p->a.column;
+    g->b_row = p->b.row;
+    g->b_col = p->b.column;
+    g->c_row = p->c.row;
+    g->c_col = p->c.column;
+}
+
+size_t tni_product_workspace(const tni_product *p)
+{
+    return p->dtype == TN_INT64 ? 0 : tni_gemm_workspace(&p->gemm, p->dtype == TN_FLOAT64);
+}
+
+/* Integers wrap. */
+static void product_i64(const tni_gemm *g)
+{
+    for (int64_t i = 0; i < g->m; i++) {
+        for (int64_t j = 0; j < g->n; j++) {
+            const int64_t *a = (const int64_t *)g->a + i * g->a_row, *b = (const int64_t *)g->b + j * g->b_col;
+            uint64_t sum = g->bias ? (uint64_t)((const int64_t *)g->bias)[j * g->bias_stride] : 0;
+            for (int64_t k = 0; k < g->k; k++)
+                sum += (uint64_t)a[k * g->a_col] * (uint64_t)b[k * g->b_row];
+            ((int64_t *)g->c)[i * g->c_row + j * g->c_col] = (int64_t)sum;
+        }
+    }
+}
+
+void tni_product_run(tni_product *p, void *workspace)
+{
+    int64_t itemsize = tni_itemsize(p->dtype), batches = 1;
+    for (int d = 0; d < p->batch_ndim; d++)
+        batches *= p->batch_sizes[d];
+    for (int64_t batch = 0; batch < batches; batch++) {
+        int64_t rest = batch, a = 0, b = 0, c = 0;
+        for (int d = p->batch_ndim - 1; d >= 0; d--) {
+            int64_t index = rest % p->batch_sizes[d];
+            rest /= p->batch_sizes[d];
+            a += index * p->a.batch[d];
+            b += index * p->b.batch[d];
+            c += index * p->c.batch[d];
+        }
+        p->gemm.a = p->a.data + a * itemsize;
+        p->gemm.b = p->b.data + b * itemsize;
+        p->gemm.c = (char *)p->c.data + c * itemsize;
+        if (p->dtype == TN_FLOAT32)
+            tni_gemm_f32(&p->gemm, workspace);
+        else if (p->dtype == TN_FLOAT64)
+            tni_gemm_f64(&p->gemm, workspace);
+        else
+            product_i64(&p->gemm);
+    }
+}
+
+tn_status tni_product_dtypes(const tni_call *call, const tn_tensor *a, const tn_tensor *b)
+{
+    if (TNI_UNLIKELY(a->dtype != b->dtype))
+        return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "%s is %s and %s is %s, needed the same; convert one with tn_to",
+                        call->op->params[0].name, tn_dtype_name((tn_dtype)a->dtype), call->op->params[b == call->in[1] ? 1 : 2].name,
+                        tn_dtype_name((tn_dtype)b->dtype));
+    if (TNI_UNLIKELY(!(call->op->dtypes & TNI_DTYPE_BIT(a->dtype))))
+        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, tni_call_name(call), "no kernel for %s on cpu", tn_dtype_name((tn_dtype)a->dtype));
+    return TN_OK;
+}
+
+tn_status tni_product_out(const tni_call *call, const tni_meta *meta)
+{
+    if (TNI_LIKELY(call->form == TNI_NEW))
+        return TN_OK;
+    const tn_tensor *out = call->out[0];
+    bool resized = out->ndim != meta->record.ndim ||
+                   memcmp(out->sizes, meta->record.sizes, (size_t)out->ndim * sizeof *out->sizes) != 0;
+    for (int i = 0; i < call->op->n_in; i++) {
+        const tn_tensor *x = call->in[i];
+        if (x && (x->storage == out->storage ? resized || tni_may_share(out, x) : tni_may_share(out, x)))
+            return TNI_FAIL(TN_ERROR_OVERLAP, tni_call_name(call), "out shares memory with %s, which is read while out is written",
+                            call->op->params[i].name);
+    }
+    return TN_OK;
+}

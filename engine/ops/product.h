@@ -1,0 +1,37 @@
+/* Batches of matrix products over any strides: what matmul and linear share. */
+#ifndef TNI_OPS_PRODUCT_H
+#define TNI_OPS_PRODUCT_H
+
+#include "cpu/gemm.h"
+#include "dispatch/op.h"
+
+/* One operand as [batch..., rows, columns]: batch strides over the product's batch dims, then the two of the matrix. */
+typedef struct tni_matrix {
+    const char *data;
+    int64_t batch[TN_MAX_NDIM];
+    int64_t row, column;
+} tni_matrix;
+
+typedef struct tni_product {
+    int batch_ndim;
+    int64_t batch_sizes[TN_MAX_NDIM];
+    tni_matrix a, b, c;
+    tni_gemm gemm; /* sizes, strides and bias; the pointers change from batch to batch */
+    tn_dtype dtype;
+} tni_product;
+
+#define TNI_PRODUCT_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64))
+
+/* Folds batch dims into the rows where a and c allow it and b repeats, so that one product does many. Then sets gemm's strides. */
+void tni_product_fold(tni_product *product);
+
+size_t tni_product_workspace(const tni_product *product);
+void tni_product_run(tni_product *product, void *workspace);
+
+/* Both tensors of one dtype that products have. */
+tn_status tni_product_dtypes(const tni_call *call, const tn_tensor *a, const tn_tensor *b);
+
+/* Refuses an out that shares memory with an operand: it would be read after it was written. */
+tn_status tni_product_out(const tni_call *call, const tni_meta *meta);
+
+#endif

@@ -1,0 +1,119 @@
+/* Rows and columns of one dtype. Included with T (element), A (accumulator of sums), T_INT (integer of T's size), IS_NAN, SUFFIX.
+ * Vectors are written as GCC and clang know them, 64 bytes each, so that every CPU level has the same 32 lanes and the same bits. */
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define F(name) JOIN(name, SUFFIX)
+
+typedef T F(part) __attribute__((vector_size(8 * sizeof(T)), aligned(__alignof__(T)), may_alias)); /* 8 elements in memory */
+typedef A F(sums) __attribute__((vector_size(8 * sizeof(A))));
+typedef T F(lanes) __attribute__((vector_size(8 * sizeof(T))));
+typedef T_INT F(mask) __attribute__((vector_size(8 * sizeof(T))));
+
+static tni_total F(sum_row)(const void *data, int64_t stride, int64_t n)
+{
+    const T *x = data;
+    F(sums) a = {0}, b = {0}, c = {0}, d = {0};
+    int64_t i = 0;
+    if (stride == 1) {
+        for (; i + 32 <= n; i += 32) {
+            a += __builtin_convertvector(*(const F(part) *)(x + i), F(sums));
+            b += __builtin_convertvector(*(const F(part) *)(x + i + 8), F(sums));
+            c += __builtin_convertvector(*(const F(part) *)(x + i + 16), F(sums));
+            d += __builtin_convertvector(*(const F(part) *)(x + i + 24), F(sums));
+        }
+    } else {
+        for (; i + 32 <= n; i += 32) {
+            for (int l = 0; l < 8; l++) {
+                const T *here = x + (i + l) * stride;
+                a[l] += (A)here[0];
+                b[l] += (A)here[8 * stride];
+                c[l] += (A)here[16 * stride];
+                d[l] += (A)here[24 * stride];
+            }
+        }
+    }
+    for (int l = 0; i < n; i++, l++) { /* the rest goes to the first lanes */
+        A value = (A)x[i * stride];
+        if (l < 8)
+            a[l] += value;
+        else if (l < 16)
+            b[l - 8] += value;
+        else if (l < 24)
+            c[l - 16] += value;
+        else
+            d[l - 24] += value;
+    }
+    a = (a + c) + (b + d);
+    A total = ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+    tni_total result;
+    memcpy(&result, &total, sizeof total);
+    return result;
+}
+
+static void F(sum_columns)(void *totals, const void *data, int64_t row_stride, int64_t rows, int64_t columns)
+{
+    A *total = totals;
+    const T *x = data;
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) {
+        const T *x0 = x + r * row_stride, *x1 = x0 + row_stride, *x2 = x1 + row_stride, *x3 = x2 + row_stride;
+        for (int64_t c = 0; c < columns; c++)
+            total[c] = total[c] + (A)x0[c] + (A)x1[c] + (A)x2[c] + (A)x3[c];
+    }
+    for (; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++)
+            total[c] += (A)x[r * row_stride + c];
+}
+
+/* NaN wins: a value is taken if it is larger or NaN, and nothing is larger than NaN. */
+static inline F(lanes) F(larger)(F(lanes) x, F(lanes) best)
+{
+    F(mask) take = (F(mask))(x > best) | (F(mask))IS_NAN(x);
+    return (F(lanes))(((F(mask))x & take) | ((F(mask))best & ~take));
+}
+
+static inline T F(larger_one)(T x, T best)
+{
+    return x > best || IS_NAN(x) ? x : best;
+}
+
+static tni_total F(max_row)(const void *data, int64_t stride, int64_t n)
+{
+    const T *x = data;
+    T best = x[0];
+    int64_t i = 1;
+    if (stride == 1 && n >= 16) {
+        F(lanes) a = *(const F(part) *)x, b = *(const F(part) *)(x + 8);
+        for (i = 16; i + 16 <= n; i += 16) {
+            a = F(larger)(*(const F(part) *)(x + i), a);
+            b = F(larger)(*(const F(part) *)(x + i + 8), b);
+        }
+        a = F(larger)(a, b);
+        best = a[0];
+        for (int l = 1; l < 8; l++)
+            best = F(larger_one)(a[l], best);
+    }
+    for (; i < n; i++)
+        best = F(larger_one)(x[i * stride], best);
+    tni_total result;
+    memcpy(&result, &best, sizeof best);
+    return result;
+}
+
+static void F(max_columns)(void *totals, const void *data, int64_t row_stride, int64_t rows, int64_t columns)
+{
+    T *best = totals;
+    const T *x = data;
+    for (int64_t r = 0; r < rows; r++, x += row_stride)
+        for (int64_t c = 0; c < columns; c++)
+            best[c] = x[c] > best[c] || IS_NAN(x[c]) ? x[c] : best[c];
+}
+
+#undef F
+#undef JOIN
+#undef JOIN_
+#undef T
+#undef A
+#undef T_INT
+#undef IS_NAN
+#undef SUFFIX

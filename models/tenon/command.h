@@ -1,0 +1,14 @@
+/* A subcommand of `tenon`: one file with its function, one line in main.c's table. */
+#ifndef TENON_COMMAND_H
+#define TENON_COMMAND_H
+
+/* What the process says when it ends. */
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_MISUSED = 2 };
+
+/* argv[0] is the subcommand's name. Writes its result on stdout, complaints on stderr; returns an exit code. main
+ * flushes. */
+typedef int (*command_function)(int argc, char **argv);
+
+int command_compare(int argc, char **argv);
+
+#endif

@@ -1,0 +1,235 @@
+/* Reading options by table. The locale is C's throughout the program, so strtod means the same everywhere. */
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_LIMIT = 32, FIRST_ROW = 256 };
+
+/* A whole number at the start of text that ends where *end says; false unless it is one within low .. high. */
+static bool read_whole(const char *text, char **end, int64_t low, int64_t high, int64_t *value)
+{
+    if (!isdigit((unsigned char)text[text[0] == '-']))
+        return false;
+    errno = 0;
+    long long read = strtoll(text, end, 10);
+    if (errno || read < low || read > high)
+        return false;
+    *value = read;
+    return true;
+}
+
+static bool parse_flag(const option_row *row, const char *text)
+{
+    (void)text;
+    *(bool *)row->value = true;
+    return true;
+}
+
+static void needed_flag(const option_row *row, char *buf, size_t size)
+{
+    (void)row;
+    snprintf(buf, size, "no value");
+}
+
+static bool parse_whole(const option_row *row, const char *text)
+{
+    char *end;
+    int64_t value;
+    if (!read_whole(text, &end, row->low, row->high, &value) || *end)
+        return false;
+    *(int64_t *)row->value = value;
+    return true;
+}
+
+static void needed_whole(const option_row *row, char *buf, size_t size)
+{
+    snprintf(buf, size, "a whole number from %" PRId64 " to %" PRId64, row->low, row->high);
+}
+
+static bool parse_number(const option_row *row, const char *text)
+{
+    char *end;
+    if (!text[0] || isspace((unsigned char)text[0]))
+        return false;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= (double)row->low && value <= (double)row->high))
+        return false;
+    *(double *)row->value = fabs(value); /* "-0" is 0 */
+    return true;
+}
+
+static void needed_number(const option_row *row, char *buf, size_t size)
+{
+    snprintf(buf, size, "a number from %" PRId64 " to %" PRId64, row->low, row->high);
+}
+
+static bool parse_sizes(const option_row *row, const char *text)
+{
+    size_list list = {0};
+    char *end = (char *)text;
+    if (strcmp(text, "none") != 0)
+        do {
+            if (list.count == SIZES_LIMIT || !read_whole(text, &end, row->low, row->high, &list.size[list.count++]))
+                return false;
+            text = end + 1;
+        } while (*end == ',');
+    else
+        end += strlen(text);
+    if (*end)
+        return false;
+    *(size_list *)row->value = list;
+    return true;
+}
+
+static void needed_sizes(const option_row *row, char *buf, size_t size)
+{
+    snprintf(buf, size, "up to %d whole numbers from %" PRId64 " to %" PRId64 " with commas between, or 'none'",
+             SIZES_LIMIT, row->low, row->high);
+}
+
+static bool parse_choice(const option_row *row, const char *text)
+{
+    for (int i = 0; row->words[i]; i++)
+        if (strcmp(text, row->words[i]) == 0) {
+            *(int *)row->value = i;
+            return true;
+        }
+    return false;
+}
+
+static void needed_choice(const option_row *row, char *buf, size_t size)
+{
+    size_t used = 0;
+    for (int i = 0; row->words[i] && used < size; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s'%s'", i ? " or " : "", row->words[i]);
+}
+
+const option_kind option_flag = {parse_flag, needed_flag};
+const option_kind option_whole = {parse_whole, needed_whole};
+const option_kind option_number = {parse_number, needed_number};
+const option_kind option_sizes = {parse_sizes, needed_sizes};
+const option_kind option_choice = {parse_choice, needed_choice};
+
+/* Letters to change, add, drop, or swap with the next to make b of a; anything over `limit` is limit + 1. */
+static int slips(const char *a, const char *b, int limit)
+{
+    if (!*a || !*b) {
+        size_t rest = strlen(a) + strlen(b);
+        return rest > (size_t)limit ? limit + 1 : (int)rest;
+    }
+    if (*a == *b)
+        return slips(a + 1, b + 1, limit);
+    if (limit == 0)
+        return 1;
+    int best = slips(a + 1, b + 1, limit - 1), other = slips(a + 1, b, limit - 1);
+    best = other < best ? other : best;
+    other = slips(a, b + 1, limit - 1);
+    best = other < best ? other : best;
+    if (a[1] && b[1] && a[0] == b[1] && a[1] == b[0]) {
+        other = slips(a + 2, b + 2, limit - 1);
+        best = other < best ? other : best;
+    }
+    return best + 1;
+}
+
+const char *nearest_name(const char *word, const char *const *names, int n)
+{
+    const char *best = NULL;
+    int limit = strlen(word) < 4 ? 1 : 2, least = limit + 1;
+    for (int i = 0; i < n; i++) {
+        int distance = slips(word, names[i], limit);
+        if (distance < least) {
+            least = distance;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+static void complain_unknown(const char *command, const char *found, const option_row *rows, int n)
+{
+    const char *names[ROWS_LIMIT + 1];
+    char word[64];
+    size_t length = strncmp(found, "--", 2) == 0 ? strcspn(found + 2, "=") : 0;
+    int begun = 0;
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
+             found + (length ? 2 : 0));
+    for (int i = 0; i < n; i++) {
+        names[i] = rows[i].name;
+        begun += length && strncmp(rows[i].name, word, strlen(word)) == 0;
+    }
+    names[n] = "help";
+    const char *close = length ? nearest_name(word, names, n + 1) : NULL;
+    fprintf(stderr, "tenon %s: found '%s', needed an option that there is", command, found);
+    if (begun > 1)
+        fputs(": it is short for more than one", stderr);
+    else if (close)
+        fprintf(stderr, ": did you mean '--%s'?", close);
+    fprintf(stderr, "\nTry 'tenon %s --help'.\n", command);
+}
+
+/* What getopt_long could not take; `found` is the word it looked at. */
+static void complain(const char *command, int said, const char *found, const option_row *rows, int n)
+{
+    char needed[128];
+    if (said == ':') {
+        const option_row *row = &rows[optopt - FIRST_ROW];
+        row->kind->needed(row, needed, sizeof needed);
+        fprintf(stderr, "tenon %s: --%s: found nothing after it, needed %s\n", command, row->name, needed);
+    } else if (optopt >= FIRST_ROW || optopt == 'h') {
+        fprintf(stderr, "tenon %s: found '%s', needed the option without a value\n", command, found);
+    } else {
+        char letter[] = {'-', (char)optopt, '\0'};
+        complain_unknown(command, optopt ? letter : found, rows, n);
+    }
+}
+
+enum options_outcome options_read(const char *command, const option_row *rows, int n, int argc, char **argv)
+{
+    struct option known[ROWS_LIMIT + 2] = {{"help", no_argument, NULL, 'h'}};
+    if (n > ROWS_LIMIT)
+        n = ROWS_LIMIT;
+    for (int i = 0; i < n; i++)
+        known[i + 1] =
+            (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument, NULL, FIRST_ROW + i};
+    opterr = 0;
+    for (int said; (said = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
+        if (said == 'h')
+            return OPTIONS_HELP;
+        if (said == '?' || said == ':') {
+            complain(command, said, argv[optind - 1], rows, n);
+            return OPTIONS_WRONG;
+        }
+        const option_row *row = &rows[said - FIRST_ROW];
+        if (!row->kind->parse(row, optarg)) {
+            char needed[128];
+            row->kind->needed(row, needed, sizeof needed);
+            fprintf(stderr, "tenon %s: --%s: found '%s', needed %s\n", command, row->name, optarg, needed);
+            return OPTIONS_WRONG;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "tenon %s: found '%s', needed options only\nTry 'tenon %s --help'.\n", command, argv[optind],
+                command);
+        return OPTIONS_WRONG;
+    }
+    return OPTIONS_GO_ON;
+}
+
+void options_write_help(const option_row *rows, int n)
+{
+    char left[64];
+    for (int i = 0; i < n; i++) {
+        snprintf(left, sizeof left, "--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
+                 rows[i].argument ? rows[i].argument : "");
+        printf("  %-18s%s\n", left, rows[i].help);
+    }
+    printf("  %-18s%s\n", "-h, --help", "this text");
+}

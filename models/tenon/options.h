@@ -1,0 +1,54 @@
+/* Option tables: a row says what an option is called, what it takes and where the value goes; parsing, complaints and
+ * the help text follow from it. Built on getopt_long, so long names may be shortened and operands may stand anywhere.
+ */
+#ifndef TENON_OPTIONS_H
+#define TENON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct option_row option_row;
+
+/* How a value is read. */
+typedef struct option_kind {
+    bool (*parse)(const option_row *row, const char *text);        /* stores the value; false: not one */
+    void (*needed)(const option_row *row, char *buf, size_t size); /* "a whole number from 1 to 9" */
+} option_kind;
+
+extern const option_kind option_flag;   /* bool */
+extern const option_kind option_whole;  /* int64_t, low .. high */
+extern const option_kind option_number; /* double, low .. high, finite */
+extern const option_kind option_sizes;  /* size_list, each low .. high: "16,16", or "none" */
+extern const option_kind option_choice; /* int, number of the word in `words` */
+
+struct option_row {
+    const char *name;     /* without the dashes */
+    const char *argument; /* what it is called in the help; NULL for a flag */
+    const char *help;
+    const option_kind *kind;
+    void *value;
+    int64_t low, high;
+    const char *const *words; /* option_choice: ends in NULL */
+};
+
+enum { SIZES_LIMIT = 32 };
+
+typedef struct size_list {
+    int64_t size[SIZES_LIMIT];
+    int count;
+} size_list;
+
+enum options_outcome { OPTIONS_GO_ON, OPTIONS_HELP, OPTIONS_WRONG };
+
+/* Reads the options of `tenon COMMAND` into the rows' values; --help and -h are known in any case, operands are wrong.
+ * Complaints go to stderr. */
+enum options_outcome options_read(const char *command, const option_row *rows, int n, int argc, char **argv);
+
+/* Writes one line a row to stdout. */
+void options_write_help(const option_row *rows, int n);
+
+/* The name that one or two slips would turn `word` into, or NULL. */
+const char *nearest_name(const char *word, const char *const *names, int n);
+
+#endif
