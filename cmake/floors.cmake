@@ -8,6 +8,16 @@ set(TENON_PUBLIC_INCLUDES
     ${CMAKE_SOURCE_DIR}/engine/include ${CMAKE_SOURCE_DIR}/nn/include
     ${CMAKE_SOURCE_DIR}/data/include ${CMAKE_SOURCE_DIR}/train/include)
 
+# Loops over a handful of dims are longer and slower as vector code or calls of memcpy; only kernels hold long ones.
+function(tenon_short_loops)
+  set(options -fno-tree-vectorize $<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>)
+  foreach(source ${ARGN})
+    if(NOT source MATCHES "(_baseline|_avx2|_avx512|convert)\\.c$")
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${options})
+    endif()
+  endforeach()
+endfunction()
+
 function(tenon_floor name)
   cmake_parse_arguments(arg "PUBLIC_ONLY" "DIR" "USES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${arg_DIR}/*.c)
@@ -15,6 +25,9 @@ function(tenon_floor name)
   set(target tenon_${name})
   add_library(${target} OBJECT ${sources})
   target_compile_definitions(${target} PRIVATE TENON_BUILDING)
+  if(name MATCHES "^(core|dispatch|ops)$")
+    tenon_short_loops(${sources})
+  endif()
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/engine/include)
   if(arg_PUBLIC_ONLY)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/${arg_DIR}/include ${CMAKE_SOURCE_DIR}/${arg_DIR})

@@ -49,7 +49,9 @@ typedef struct large_entry {
 } large_entry;
 
 _Atomic int tni_alloc_careful = EXACT_BLOCKS;
-_Atomic size_t tni_thread_cache_limit = (size_t)4 << 20;
+/* A thread keeps this much at most: half of it in small classes, each a sixteenth of that, half in middle ones. */
+static _Atomic size_t thread_limit = (size_t)4 << 20;
+_Atomic size_t tni_class_limit = ((size_t)4 << 20) / 32;
 
 /* One lock for the list of caches and the large blocks; no allocator is called while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -120,12 +122,37 @@ static void after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* The size of the blocks of a class. */
+static size_t class_size(int class)
+{
+    int middle = class - TNI_SMALL_CLASSES;
+    return middle < 0 ? (size_t)class * TNI_SMALL_STEP : (size_t)(5 + middle % 4) << (FIRST_MIDDLE_EXPONENT - 2 + middle / 4);
+}
+
+/* Adds what a thread has counted. */
+static void add_counts(const tni_block_cache *cache, tn_memory_stats *stats)
+{
+    stats->allocations += atomic_load_explicit(&cache->large_allocations, memory_order_relaxed);
+    stats->live_blocks += atomic_load_explicit(&cache->large_live_blocks, memory_order_relaxed);
+    stats->live_bytes += atomic_load_explicit(&cache->large_live_bytes, memory_order_relaxed);
+    for (int class = 0; class < TNI_SMALL_CLASSES + TNI_MIDDLE_CLASSES; class++) {
+        const tni_size_class *size = &cache->classes[class];
+        int64_t made = atomic_load_explicit(&size->allocations, memory_order_relaxed);
+        int64_t live = made - atomic_load_explicit(&size->releases, memory_order_relaxed);
+        stats->allocations += made;
+        stats->live_blocks += live;
+        stats->live_bytes += live * (int64_t)class_size(class);
+    }
+}
+
 /* Under the lock: the cache leaves the list, its counters stay. */
 static void unlink_cache(tni_block_cache *cache)
 {
-    atomic_fetch_add(&other_allocations, atomic_load_explicit(&cache->allocations, memory_order_relaxed));
-    atomic_fetch_add(&other_live_blocks, atomic_load_explicit(&cache->live_blocks, memory_order_relaxed));
-    atomic_fetch_add(&other_live_bytes, atomic_load_explicit(&cache->live_bytes, memory_order_relaxed));
+    tn_memory_stats stats = {0};
+    add_counts(cache, &stats);
+    atomic_fetch_add(&other_allocations, stats.allocations);
+    atomic_fetch_add(&other_live_blocks, stats.live_blocks);
+    atomic_fetch_add(&other_live_bytes, stats.live_bytes);
     *(cache->previous ? &cache->previous->next : &caches) = cache->next;
     if (cache->next)
         cache->next->previous = cache->previous;
@@ -176,24 +203,29 @@ static size_t block_size(size_t bytes)
     return (bytes + ALIGNMENT + LARGE_STEP - 1) / LARGE_STEP * LARGE_STEP;
 }
 
-static tni_free_block **class_list(tni_block_cache *cache, size_t bytes)
+/* The class of a block of up to TNI_MIDDLE_LIMIT bytes. */
+static tni_size_class *class_of(tni_block_cache *cache, size_t bytes)
 {
     size_t rounded;
-    return bytes <= TNI_SMALL_LIMIT ? &cache->small[(bytes + TNI_SMALL_STEP - 1) / TNI_SMALL_STEP]
-                                    : &cache->middle[middle_class(bytes, &rounded)];
+    return &cache->classes[bytes <= TNI_SMALL_LIMIT ? (int)((bytes + TNI_SMALL_STEP - 1) / TNI_SMALL_STEP)
+                                                     : TNI_SMALL_CLASSES + middle_class(bytes, &rounded)];
 }
 
-static void count(tni_block_cache *cache, int blocks, size_t rounded)
+/* Counts a block made (blocks 1) or released (-1). */
+static void count(tni_block_cache *cache, size_t bytes, int blocks, size_t rounded)
 {
-    int64_t bytes = blocks * (int64_t)rounded, made = blocks > 0;
-    if (cache) {
-        tni_count(&cache->allocations, made);
-        tni_count(&cache->live_blocks, blocks);
-        tni_count(&cache->live_bytes, bytes);
+    int64_t moved = blocks * (int64_t)rounded, made = blocks > 0;
+    if (cache && bytes <= TNI_MIDDLE_LIMIT) {
+        tni_size_class *size = class_of(cache, bytes);
+        tni_count(made ? &size->allocations : &size->releases, 1);
+    } else if (cache) {
+        tni_count(&cache->large_allocations, made);
+        tni_count(&cache->large_live_blocks, blocks);
+        tni_count(&cache->large_live_bytes, moved);
     } else {
         atomic_fetch_add_explicit(&other_allocations, made, memory_order_relaxed);
         atomic_fetch_add_explicit(&other_live_blocks, blocks, memory_order_relaxed);
-        atomic_fetch_add_explicit(&other_live_bytes, bytes, memory_order_relaxed);
+        atomic_fetch_add_explicit(&other_live_bytes, moved, memory_order_relaxed);
     }
 }
 
@@ -229,33 +261,41 @@ static void source_give(void *block, size_t bytes, size_t rounded)
     atomic_fetch_sub(&reserved, rounded);
 }
 
-static void empty_list(tni_block_cache *cache, tni_free_block **list, size_t rounded)
+static void empty_class(tni_block_cache *cache, int class)
 {
-    while (*list) {
-        tni_free_block *block = *list;
-        *list = block->next;
-        cache->cached_bytes -= rounded;
-        source_give(block, rounded, rounded);
+    tni_size_class *size = &cache->classes[class];
+    while (size->head) {
+        tni_free_block *block = size->head;
+        size->head = block->next;
+        size->kept_bytes -= class_size(class);
+        source_give(block, class_size(class), class_size(class));
     }
 }
 
-/* Gives classes back in turn until at most `kept` bytes stay. In turn, so that a class in use is not emptied each time. */
-static void empty_cache(tni_block_cache *cache, size_t kept)
+static void empty_cache(tni_block_cache *cache)
 {
-    for (int i = 0; i < TNI_SMALL_CLASSES + TNI_MIDDLE_CLASSES && cache->cached_bytes > kept; i++) {
-        int class = cache->next_emptied, middle = class - TNI_SMALL_CLASSES;
-        cache->next_emptied = (class + 1) % (TNI_SMALL_CLASSES + TNI_MIDDLE_CLASSES);
-        if (middle < 0)
-            empty_list(cache, &cache->small[class], (size_t)class * TNI_SMALL_STEP);
-        else
-            empty_list(cache, &cache->middle[middle], (size_t)(5 + middle % 4) << (FIRST_MIDDLE_EXPONENT - 2 + middle / 4));
+    for (int class = 0; class < TNI_SMALL_CLASSES + TNI_MIDDLE_CLASSES; class++)
+        empty_class(cache, class);
+}
+
+/* Gives middle classes back in turn until at most `kept` bytes stay. In turn, so that a class in use is not emptied each time. */
+static void empty_middle(tni_block_cache *cache, size_t kept)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < TNI_MIDDLE_CLASSES; i++)
+        bytes += cache->classes[TNI_SMALL_CLASSES + i].kept_bytes;
+    for (int i = 0; i < TNI_MIDDLE_CLASSES && bytes > kept; i++) {
+        int class = TNI_SMALL_CLASSES + cache->next_emptied;
+        cache->next_emptied = (cache->next_emptied + 1) % TNI_MIDDLE_CLASSES;
+        bytes -= cache->classes[class].kept_bytes;
+        empty_class(cache, class);
     }
 }
 
 static void end_cache(tni_block_cache *cache)
 {
     cache->owner->cache = NULL;
-    empty_cache(cache, 0);
+    empty_cache(cache);
     take_lock();
     unlink_cache(cache);
     pthread_mutex_unlock(&lock);
@@ -380,12 +420,12 @@ static bool injected(void)
 
 static void *take_cached(tni_block_cache *cache, size_t bytes, size_t rounded)
 {
-    tni_free_block **list = cache ? class_list(cache, bytes) : NULL;
-    if (!list || !*list)
+    tni_size_class *size = cache ? class_of(cache, bytes) : NULL;
+    if (!size || !size->head)
         return source_take(rounded, rounded);
-    tni_free_block *block = *list;
-    *list = block->next;
-    cache->cached_bytes -= rounded;
+    tni_free_block *block = size->head;
+    size->head = block->next;
+    size->kept_bytes -= rounded;
     return block;
 }
 
@@ -422,23 +462,25 @@ void *tni_alloc_slow(size_t bytes)
         block = take(cache, bytes, rounded);
     }
     if (block)
-        count(cache, 1, rounded);
+        count(cache, bytes, 1, rounded);
     return block;
 }
 
 static void keep_block(tni_block_cache *cache, void *block, size_t bytes, size_t rounded)
 {
-    size_t limit = atomic_load_explicit(&tni_thread_cache_limit, memory_order_relaxed);
-    if (!cache || rounded > limit) {
+    size_t small = atomic_load_explicit(&tni_class_limit, memory_order_relaxed);
+    size_t middle = atomic_load_explicit(&thread_limit, memory_order_relaxed) / 2;
+    tni_size_class *size = cache ? class_of(cache, bytes) : NULL;
+    if (!size || (rounded <= TNI_SMALL_LIMIT ? size->kept_bytes + rounded > small : rounded > middle)) {
         source_give(block, rounded, rounded);
         return;
     }
-    if (cache->cached_bytes + rounded > limit)
-        empty_cache(cache, rounded > limit / 2 ? limit - rounded : limit / 2);
-    tni_free_block **list = class_list(cache, bytes), *freed = block;
-    freed->next = *list;
-    *list = freed;
-    cache->cached_bytes += rounded;
+    if (rounded > TNI_SMALL_LIMIT)
+        empty_middle(cache, middle - rounded);
+    tni_free_block *freed = block;
+    freed->next = size->head;
+    size->head = freed;
+    size->kept_bytes += rounded;
 }
 
 void tni_free_slow(void *block, size_t bytes)
@@ -449,7 +491,7 @@ void tni_free_slow(void *block, size_t bytes)
         bytes = 1;
     tni_block_cache *cache = tni_this_thread.cache;
     size_t rounded = block_size(bytes);
-    count(cache, -1, rounded);
+    count(cache, bytes, -1, rounded);
     if (EXACT_BLOCKS)
         source_give(block, bytes, rounded);
     else if (bytes > TNI_MIDDLE_LIMIT)
@@ -468,11 +510,8 @@ tn_memory_stats tn_memory_statistics(void)
         .reserved_bytes = (int64_t)atomic_load(&reserved),
         .peak_reserved_bytes = (int64_t)atomic_load(&peak_reserved),
     };
-    for (tni_block_cache *cache = caches; cache; cache = cache->next) {
-        stats.allocations += atomic_load_explicit(&cache->allocations, memory_order_relaxed);
-        stats.live_blocks += atomic_load_explicit(&cache->live_blocks, memory_order_relaxed);
-        stats.live_bytes += atomic_load_explicit(&cache->live_bytes, memory_order_relaxed);
-    }
+    for (const tni_block_cache *cache = caches; cache; cache = cache->next)
+        add_counts(cache, &stats);
     pthread_mutex_unlock(&lock);
     return stats;
 }
@@ -502,9 +541,10 @@ void tn_set_memory_limit(size_t bytes)
 
 void tn_set_cache_limits(size_t thread_bytes, size_t new_large_bytes)
 {
-    atomic_store(&tni_thread_cache_limit, thread_bytes);
+    atomic_store(&thread_limit, thread_bytes);
+    atomic_store(&tni_class_limit, thread_bytes / 32);
     if (tni_this_thread.cache)
-        empty_cache(tni_this_thread.cache, thread_bytes);
+        empty_cache(tni_this_thread.cache);
     take_lock();
     large_limit = new_large_bytes;
     pthread_mutex_unlock(&lock);
@@ -514,7 +554,7 @@ void tn_set_cache_limits(size_t thread_bytes, size_t new_large_bytes)
 void tn_trim_memory(void)
 {
     if (tni_this_thread.cache)
-        empty_cache(tni_this_thread.cache, 0);
+        empty_cache(tni_this_thread.cache);
     large_empty(0, 0);
 }
 

@@ -25,23 +25,27 @@ typedef struct tni_free_block {
     struct tni_free_block *next;
 } tni_free_block;
 
-/* A thread's cached blocks and counters. The counters are written by the owner alone and read by anybody: relaxed. */
-typedef struct tni_block_cache {
-    tni_free_block *small[TNI_SMALL_CLASSES];
-    tni_free_block *middle[TNI_MIDDLE_CLASSES];
+/* One size class of a thread. The counters are written by the owner alone and read by anybody: relaxed. Two of them change in an
+ * allocation and two in a release; all that is told of memory is made of them. */
+typedef struct tni_size_class {
+    tni_free_block *head; /* blocks that are kept */
+    size_t kept_bytes;
     _Atomic int64_t allocations;
-    _Atomic int64_t live_blocks; /* may be negative: blocks made elsewhere and freed here */
-    _Atomic int64_t live_bytes;
-    size_t cached_bytes;
-    int next_emptied;                        /* the class that gives way next when the cache is full */
+    _Atomic int64_t releases; /* may be more than allocations: blocks made elsewhere and freed here */
+} tni_size_class;
+
+typedef struct tni_block_cache {
+    tni_size_class classes[TNI_SMALL_CLASSES + TNI_MIDDLE_CLASSES]; /* small ones first */
+    _Atomic int64_t large_allocations, large_live_blocks, large_live_bytes;
+    int next_emptied; /* the middle class that gives way next when they are too many */
     tni_thread *owner;
     struct tni_block_cache *next, *previous; /* list of all threads' caches, under the allocator's lock */
 } tni_block_cache;
 
 /* Nonzero when the inline path must not be taken: fault injection is armed. Always nonzero under AddressSanitizer. */
 extern _Atomic int tni_alloc_careful;
-/* The most that a thread may keep. */
-extern _Atomic size_t tni_thread_cache_limit;
+/* The most that a small class of a thread may keep. */
+extern _Atomic size_t tni_class_limit;
 
 void *tni_alloc_slow(size_t bytes);
 void tni_free_slow(void *block, size_t bytes);
@@ -59,13 +63,12 @@ static inline void *tni_alloc(size_t bytes)
     if (TNI_LIKELY(bytes - 1 < TNI_SMALL_LIMIT && cache &&
                    !atomic_load_explicit(&tni_alloc_careful, memory_order_relaxed))) {
         size_t index = (bytes + TNI_SMALL_STEP - 1) / TNI_SMALL_STEP;
-        tni_free_block *block = cache->small[index];
+        tni_size_class *size = &cache->classes[index];
+        tni_free_block *block = size->head;
         if (TNI_LIKELY(block != NULL)) {
-            cache->small[index] = block->next;
-            cache->cached_bytes -= index * TNI_SMALL_STEP;
-            tni_count(&cache->allocations, 1);
-            tni_count(&cache->live_blocks, 1);
-            tni_count(&cache->live_bytes, (int64_t)(index * TNI_SMALL_STEP));
+            size->head = block->next;
+            size->kept_bytes -= index * TNI_SMALL_STEP;
+            tni_count(&size->allocations, 1);
             return block;
         }
     }
@@ -78,15 +81,15 @@ static inline void tni_free(void *pointer, size_t bytes)
     tni_block_cache *cache = tni_this_thread.cache;
     if (TNI_LIKELY(pointer && bytes - 1 < TNI_SMALL_LIMIT && cache &&
                    !atomic_load_explicit(&tni_alloc_careful, memory_order_relaxed))) {
-        size_t index = (bytes + TNI_SMALL_STEP - 1) / TNI_SMALL_STEP, rounded = index * TNI_SMALL_STEP;
-        size_t limit = atomic_load_explicit(&tni_thread_cache_limit, memory_order_relaxed);
-        if (TNI_LIKELY(cache->cached_bytes + rounded <= limit)) {
+        size_t index = (bytes + TNI_SMALL_STEP - 1) / TNI_SMALL_STEP;
+        tni_size_class *size = &cache->classes[index];
+        size_t kept = size->kept_bytes + index * TNI_SMALL_STEP;
+        if (TNI_LIKELY(kept <= atomic_load_explicit(&tni_class_limit, memory_order_relaxed))) {
             tni_free_block *block = pointer;
-            block->next = cache->small[index];
-            cache->small[index] = block;
-            cache->cached_bytes += rounded;
-            tni_count(&cache->live_blocks, -1);
-            tni_count(&cache->live_bytes, -(int64_t)rounded);
+            block->next = size->head;
+            size->head = block;
+            size->kept_bytes = kept;
+            tni_count(&size->releases, 1);
             return;
         }
     }

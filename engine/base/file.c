@@ -1,7 +1,8 @@
 /* Files over a table of operations; replacement that leaves the old or the new content whatever happens.
  *
- * The order is that of Pillai et al., "All file systems are not created equal" (OSDI 2014): write, fsync, close, rename,
- * fsync of the directory. Each step is checked, close too, since network file systems report a full disk there. */
+ * The order is that of Pillai et al., "All file systems are not created equal" (OSDI 2014): write, fsync, close,
+ * rename, fsync of the directory. Each step is checked, close too, since network file systems report a full disk there.
+ */
 #define _FILE_OFFSET_BITS 64
 #include <tenon/file.h>
 
@@ -113,10 +114,9 @@ static int system_sync_directory(void *context, const char *path)
 
 #define SYSTEM_OPERATIONS                                                                                              \
     {                                                                                                                  \
-        .open = system_open, .read = system_read, .pread = system_pread, .write = system_write,                        \
-        .fsync = system_fsync, .close = system_close, .fstat = system_fstat, .stat = system_stat,                      \
-        .fchmod = system_fchmod, .rename = system_rename, .unlink = system_unlink,                                     \
-        .sync_directory = system_sync_directory,                                                                       \
+        .open = system_open, .read = system_read, .pread = system_pread, .write = system_write, .fsync = system_fsync, \
+        .close = system_close, .fstat = system_fstat, .stat = system_stat, .fchmod = system_fchmod,                    \
+        .rename = system_rename, .unlink = system_unlink, .sync_directory = system_sync_directory,                     \
     }
 static const tn_file_operations system_operations = SYSTEM_OPERATIONS;
 static tn_file_operations operations = SYSTEM_OPERATIONS;

@@ -1,9 +1,9 @@
 /* The thread pool.
  *
- * One job at a time. Its caller owns the pool (mutex `owner`), fills in `job`, opens the gate and wakes sleepers; chunks
- * are handed out by one counter. The caller never waits for a worker to wake up: a worker enters through the gate, which
- * counts those inside, and when the chunks are all handed out the caller shuts it and waits for the count alone. A worker
- * that comes late finds the gate shut and goes back to wait.
+ * One job at a time. Its caller owns the pool (mutex `owner`), fills in `job`, opens the gate and wakes sleepers;
+ * chunks are handed out by one counter. The caller never waits for a worker to wake up: a worker enters through the
+ * gate, which counts those inside, and when the chunks are all handed out the caller shuts it and waits for the count
+ * alone. A worker that comes late finds the gate shut and goes back to wait.
  *
  * Workers look for a new job for a while before they sleep, and the caller does so before it sleeps on the last worker.
  * A forked child has none of the workers: it forgets the pool and starts anew when needed. */
@@ -38,9 +38,9 @@ _Atomic int tni_pool_threads;
 
 static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER; /* of everything down to `job` */
 static pthread_t workers[MOST_THREADS];
-static int started;    /* workers that run */
-static int tried;      /* workers that were to run: those that could not be made are not tried again */
-static pool_job job;   /* read by workers inside the gate */
+static int started;  /* workers that run */
+static int tried;    /* workers that were to run: those that could not be made are not tried again */
+static pool_job job; /* read by workers inside the gate */
 
 static _Atomic int64_t next_chunk;
 static _Atomic uint32_t gate = GATE_SHUT;
@@ -281,7 +281,8 @@ tn_status tn_set_num_threads(int n)
     if (n < 1)
         return TNI_FAIL(TN_ERROR_ARGUMENT, "set_num_threads", "n is %d: needed 1 or more", n);
     if (inside)
-        return TNI_FAIL(TN_ERROR_STATE, "set_num_threads", "called from within parallel work: needed a call outside of it");
+        return TNI_FAIL(TN_ERROR_STATE, "set_num_threads",
+                        "called from within parallel work: needed a call outside of it");
     pthread_mutex_lock(&owner);
     if (started > 0 || tried > 0)
         stop_workers();

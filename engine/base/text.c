@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    WORDS = 88,       /* of nine digits: (2^56) 5^1076 < 10^770 */
+    WORDS = 88, /* of nine digits: (2^56) 5^1076 < 10^770 */
     MOST_DIGITS = WORDS * 9,
     DOUBLE_DIGITS = 17, /* always read back */
     EXPONENT_FROM = 16, /* Python's repr has exponents from 1e16 on */
@@ -154,8 +154,9 @@ static void cut(decimal *to, const decimal *from, int count)
     memcpy(to->digits, from->digits, (size_t)count);
 }
 
-/* The fewest digits strictly between the midpoints, or on one when the mantissa is even, since ties read as even. Near a
- * power of two the nearest decimal of some length may miss the narrow side while the next one up hits the wide one. */
+/* The fewest digits strictly between the midpoints, or on one when the mantissa is even, since ties read as even. Near
+ * a power of two the nearest decimal of some length may miss the narrow side while the next one up hits the wide one.
+ */
 static void shortest(decimal *found, binary b)
 {
     decimal exact, low, high, up;
@@ -227,8 +228,15 @@ static char digit(const decimal *d, int i)
     return i >= 0 && i < d->count ? d->digits[i] : '0';
 }
 
+/* No more places than fit: the caller may ask for billions. */
+static int fitting(const sink *out, int places)
+{
+    return (size_t)places < out->size ? places : (int)out->size;
+}
+
 static void put_fixed(sink *out, const decimal *d, int places)
 {
+    places = fitting(out, places);
     int point = d->count > 0 ? d->point : 0;
     if (point <= 0)
         put(out, '0');
@@ -243,6 +251,7 @@ static void put_fixed(sink *out, const decimal *d, int places)
 static void put_scientific(sink *out, const decimal *d, int places)
 {
     int exponent = d->count > 0 ? d->point - 1 : 0, size = exponent < 0 ? -exponent : exponent;
+    places = fitting(out, places);
     put(out, digit(d, 0));
     if (places > 0)
         put(out, '.');
@@ -353,12 +362,14 @@ static size_t integer_text(char text[24], int64_t value)
 int tni_text_shape(char *buf, size_t size, const int64_t *sizes, int ndim)
 {
     sink out = {.buf = buf, .size = size};
+    char text[24];
+    size_t whole = sizeof "[]";
+    for (int i = 0; i < ndim; i++)
+        whole += integer_text(text, sizes[i]) + (i > 0 ? 2 : 0);
     put(&out, '[');
     for (int i = 0; i < ndim; i++) {
-        char text[24];
-        size_t separator = i > 0 ? 2 : 0, length = separator + integer_text(text, sizes[i]);
-        size_t after = i + 1 < ndim ? sizeof ", ...]" - 1 : 1;
-        if (out.used + length + after >= size) {
+        size_t length = integer_text(text, sizes[i]) + (i > 0 ? 2 : 0);
+        if (whole > size && out.used + length + sizeof ", ...]" > size) {
             put_text(&out, i > 0 ? ", ..." : "...");
             break;
         }

@@ -1,16 +1,16 @@
 /* Numbers and shapes as text, whatever the locale; every digit exactly rounded (ties to even).
  *
- * Each function writes at most `size` bytes, the final zero included, cuts what does not fit, and returns the length of what
- * is in buf. 32 bytes hold any tni_text_double or tni_text_float. Not a number is "nan" whatever its sign; infinities
- * are "inf" and "-inf". */
+ * Each function writes at most `size` bytes, the final zero included, cuts what does not fit, and returns the length of
+ * what is in buf. 32 bytes hold any tni_text_double or tni_text_float. Not a number is "nan" whatever its sign;
+ * infinities are "inf" and "-inf". */
 #ifndef TNI_BASE_TEXT_H
 #define TNI_BASE_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Python's repr: the fewest digits that read back as the same double, of those the nearest; exponent form below 1e-4 and
- * from 1e16 on: "0.1", "1.0", "1e-05", "1e+16". */
+/* Python's repr: the fewest digits that read back as the same double, of those the nearest; exponent form below 1e-4
+ * and from 1e16 on: "0.1", "1.0", "1e-05", "1e+16". */
 int tni_text_double(char *buf, size_t size, double value);
 
 /* The same with the fewest digits that read back as the same float32; NumPy's repr of one. */

@@ -20,30 +20,6 @@ bool tni_numel(const int64_t *sizes, int ndim, int64_t *numel)
     return true;
 }
 
-void tni_contiguous_strides(const int64_t *sizes, int ndim, int64_t *strides)
-{
-    int64_t stride = 1;
-    for (int d = ndim - 1; d >= 0; d--) {
-        strides[d] = stride;
-        stride *= sizes[d] > 1 ? sizes[d] : 1;
-    }
-}
-
-bool tni_is_contiguous(const int64_t *sizes, const int64_t *strides, int ndim)
-{
-    int64_t stride = 1;
-    bool contiguous = true;
-    for (int d = ndim - 1; d >= 0; d--) {
-        if (sizes[d] == 0)
-            return true;
-        if (sizes[d] == 1)
-            continue;
-        contiguous = contiguous && strides[d] == stride;
-        stride *= sizes[d];
-    }
-    return contiguous;
-}
-
 bool tni_is_dense(const int64_t *sizes, const int64_t *strides, int ndim)
 {
     int order[TN_MAX_NDIM];

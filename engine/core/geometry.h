@@ -11,10 +11,30 @@
 bool tni_numel(const int64_t *sizes, int ndim, int64_t *numel);
 
 /* Row-major strides, counting sizes of 0 as 1. The sizes passed tni_numel. */
-void tni_contiguous_strides(const int64_t *sizes, int ndim, int64_t *strides);
+static inline void tni_contiguous_strides(const int64_t *sizes, int ndim, int64_t *strides)
+{
+    int64_t stride = 1;
+    for (int d = ndim - 1; d >= 0; d--) {
+        strides[d] = stride;
+        stride *= sizes[d] > 1 ? sizes[d] : 1;
+    }
+}
 
 /* Row-major without gaps; size-1 dims do not count; anything without elements is. */
-bool tni_is_contiguous(const int64_t *sizes, const int64_t *strides, int ndim);
+static inline bool tni_is_contiguous(const int64_t *sizes, const int64_t *strides, int ndim)
+{
+    int64_t stride = 1;
+    bool contiguous = true;
+    for (int d = ndim - 1; d >= 0; d--) {
+        if (sizes[d] == 0)
+            return true;
+        if (sizes[d] == 1)
+            continue;
+        contiguous = contiguous && strides[d] == stride;
+        stride *= sizes[d];
+    }
+    return contiguous;
+}
 
 /* Whether the elements fill a stretch of memory, each cell once, in any order of dims. */
 bool tni_is_dense(const int64_t *sizes, const int64_t *strides, int ndim);

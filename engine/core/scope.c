@@ -247,9 +247,7 @@ tn_status tn_drop(void *address)
     uint32_t slot = stack ? find_slot(stack, object) : 0;
     if (!stack || slot == stack->used)
         return TNI_FAIL(TN_ERROR_STATE, "drop", "no scope of this thread holds the %s", object->type->name);
-    object = NULL;
-    memcpy(address, &object, sizeof object);
-    object = stack->slots[slot];
+    memset(address, 0, sizeof object);
     if (slot + 1 == stack->used) {
         stack->used = slot;
         uint32_t mark = stack->frames[stack->depth].mark;

@@ -4,36 +4,26 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "core/scope.h"
+#include "core/tensor.h"
 
-static const tn_object_class storage_class = {.name = "storage", .bytes = 0, .destroy = tni_storage_destroy};
+static void storage_destroy(void *object);
+static void inner_storage_destroy(void *object);
 
-static char *inline_data(tni_storage *storage)
+const tn_object_class tni_storage_class = {.name = "storage", .bytes = 0, .destroy = storage_destroy};
+const tn_object_class tni_inner_storage_class = {.name = "storage", .bytes = 0, .destroy = inner_storage_destroy};
+
+tni_storage *tni_storage_new(size_t nbytes, bool meta)
 {
-    return (char *)storage + sizeof *storage;
-}
-
-tni_storage *tni_storage_new(size_t nbytes, int meta)
-{
-    size_t block = sizeof(tni_storage);
-    if (!meta && nbytes <= TNI_STORAGE_INLINE)
-        block += nbytes;
-    tni_storage *storage = tni_alloc(block);
-    if (!storage)
+    tni_storage *storage = tni_alloc(sizeof *storage);
+    char *data = meta || nbytes == 0 ? NULL : tni_alloc(nbytes);
+    if (!storage || (!meta && nbytes > 0 && !data)) {
+        tni_free(data, nbytes);
+        tni_free(storage, sizeof *storage);
         return NULL;
-    tni_object_init(&storage->object, &storage_class);
-    storage->version = 0;
-    storage->nbytes = nbytes;
-    storage->deleter = NULL;
-    storage->of.block = block;
-    storage->data = meta ? NULL : inline_data(storage);
-    if (!meta && nbytes > TNI_STORAGE_INLINE) {
-        storage->data = tni_alloc(nbytes);
-        if (!storage->data) {
-            tni_free(storage, block);
-            return NULL;
-        }
     }
+    if (!meta && nbytes == 0)
+        data = tni_storage_inline_data(storage);
+    tni_storage_init(storage, &tni_storage_class, data, nbytes, sizeof *storage);
     return storage;
 }
 
@@ -41,37 +31,43 @@ static void free_data(tni_storage *storage)
 {
     if (storage->deleter)
         storage->deleter(storage->of.context, storage->data);
-    else if (storage->data && storage->data != inline_data(storage)) /* NULL: meta */
+    else if (storage->data && storage->data != tni_storage_inline_data(storage)) /* NULL: meta */
         tni_free(storage->data, storage->nbytes);
 }
 
-int tni_storage_resize(tni_storage *storage, size_t nbytes)
+bool tni_storage_resize(tni_storage *storage, size_t nbytes)
 {
     if (nbytes == storage->nbytes)
-        return 1;
+        return true;
     if (storage->deleter)
-        return 0;
+        return false;
     if (!storage->data) { /* meta */
         storage->nbytes = nbytes;
-        return 1;
+        return true;
     }
-    char *data = inline_data(storage);
+    char *data = tni_storage_inline_data(storage);
     if (nbytes > 0) {
         data = tni_alloc(nbytes);
         if (!data)
-            return 0;
+            return false;
         memcpy(data, storage->data, nbytes < storage->nbytes ? nbytes : storage->nbytes);
     }
     free_data(storage);
     storage->data = data;
     storage->nbytes = nbytes;
-    return 1;
+    return true;
 }
 
-void tni_storage_destroy(void *pointer)
+static void storage_destroy(void *object)
 {
-    tni_storage *storage = pointer;
-    size_t block = storage->deleter ? sizeof *storage : storage->of.block;
+    tni_storage *storage = object;
     free_data(storage);
-    tni_free(storage, block);
+    tni_free(storage, sizeof *storage);
+}
+
+static void inner_storage_destroy(void *object)
+{
+    tni_storage *storage = object;
+    free_data(storage);
+    tni_free(tni_outer_tensor(storage), storage->of.block);
 }

@@ -11,72 +11,85 @@
 
 static void tensor_destroy(void *object);
 
-static const tn_object_class tensor_class = {.name = "tensor", .bytes = sizeof(tn_tensor), .destroy = tensor_destroy};
+/* bytes 0: tensor_destroy frees the block. */
+static const tn_object_class tensor_class = {.name = "tensor", .bytes = 0, .destroy = tensor_destroy};
 
 static _Thread_local tn_device default_device = {TN_CPU, 0};
 
-static void free_dims(tn_tensor *x)
+static inline void free_dims(tn_tensor *x)
 {
-    if (x->sizes != x->inline_dims)
+    if (TNI_UNLIKELY(x->sizes != x->inline_dims))
         tni_free(x->sizes, 2 * (size_t)x->ndim * sizeof *x->sizes);
 }
 
 static void tensor_destroy(void *object)
 {
     tn_tensor *x = object;
+    tni_storage *storage = x->storage;
     if (TNI_UNLIKELY(x->autograd != NULL))
         x->autograd->destroy(x->autograd);
-    if (TNI_UNLIKELY(x->counter != x->storage))
+    if (TNI_UNLIKELY(x->counter != storage))
         tni_storage_release(x->counter);
-    tni_storage_release(x->storage);
+    free_dims(x);
     if (x->base)
         tni_object_release(&x->base->object);
-    free_dims(x);
+    if (TNI_UNLIKELY(!x->has_inner)) {
+        tni_free(x, sizeof *x);
+        tni_storage_release(storage);
+        return;
+    }
+    /* x ends with its block: Note [One block] */
+    tni_storage *inner = tni_inner_storage(x);
+    if (TNI_UNLIKELY(storage != inner))
+        tni_storage_release(storage);
+    if (!tni_unref(&inner->object.references))
+        return;
+    if (TNI_LIKELY(inner->data == tni_storage_inline_data(inner)))
+        tni_free(x, inner->of.block);
+    else
+        tni_object_destroy(&inner->object);
 }
 
-/* A tensor with the record's geometry and no storage yet, in no scope. */
-static tn_tensor *new_record(const char *function, const tni_record *record)
+/* Fills a tensor's record; its storage is up to the caller. The dims find room inline, or in `dims` (2 ndim numbers). */
+static inline void set_record(tn_tensor *x, const tni_record *record, int64_t *dims)
 {
-    if (!tni_scope_room(function))
-        return NULL;
-    tn_tensor *x = tni_alloc(sizeof *x);
-    if (!x) {
-        TNI_FAIL_MEMORY(function, sizeof *x);
-        return NULL;
-    }
     int ndim = record->ndim;
-    x->sizes = x->inline_dims;
-    if (TNI_UNLIKELY(ndim > TNI_INLINE_NDIM)) {
-        x->sizes = tni_alloc(2 * (size_t)ndim * sizeof *x->sizes);
-        if (!x->sizes) {
-            tni_free(x, sizeof *x);
-            TNI_FAIL_MEMORY(function, 2 * (size_t)ndim * sizeof *x->sizes);
-            return NULL;
-        }
-    }
-    x->strides = x->sizes + ndim;
-    for (int d = 0; d < ndim; d++) {
-        x->sizes[d] = record->sizes[d];
-        x->strides[d] = record->strides[d];
-    }
     tni_object_init(&x->object, &tensor_class);
-    x->keys = record->device == TN_META ? TNI_KEY_META : TNI_KEY_CPU;
+    x->keys = TNI_LIKELY(record->device == TN_CPU) ? TNI_KEY_CPU : TNI_KEY_META;
     x->offset = record->offset;
     x->numel = record->numel;
+    x->sizes = dims;
+    x->strides = dims + ndim;
     x->base = NULL;
     x->autograd = NULL;
     x->dtype = (uint8_t)record->dtype;
     x->device = (uint8_t)record->device;
     x->ndim = (int8_t)ndim;
     x->creation = TNI_CREATED_NORMALLY;
-    x->contiguous = (uint8_t)tni_is_contiguous(x->sizes, x->strides, ndim);
-    return x;
+    for (int d = 0; d < ndim; d++) {
+        dims[d] = record->sizes[d];
+        dims[ndim + d] = record->strides[d];
+    }
+    x->contiguous = record->contiguous || tni_is_contiguous(dims, dims + ndim, ndim);
 }
 
-static void discard_record(tn_tensor *x)
+/* A block with room for a tensor and `more` bytes behind it, and for the dims of a high rank (*dims; else NULL). */
+static inline tn_tensor *new_block(const char *function, int ndim, size_t bytes, int64_t **dims)
 {
-    free_dims(x);
-    tni_free(x, sizeof *x);
+    if (TNI_UNLIKELY(!tni_scope_room(function)))
+        return NULL;
+    tn_tensor *x = tni_alloc(bytes);
+    *dims = x ? x->inline_dims : NULL;
+    if (x && TNI_UNLIKELY(ndim > TNI_INLINE_NDIM)) {
+        *dims = tni_alloc(2 * (size_t)ndim * sizeof **dims);
+        if (!*dims) {
+            tni_free(x, bytes);
+            x = NULL;
+        }
+    }
+    if (TNI_UNLIKELY(!x))
+        TNI_FAIL_MEMORY(function, bytes);
+    return x;
 }
 
 /* Bytes that the geometry reaches, from the beginning of the storage. */
@@ -95,40 +108,67 @@ static bool needed_bytes(const int64_t *sizes, const int64_t *strides, int ndim,
     return true;
 }
 
-static void fail_bytes(const char *function, const tni_record *record)
+static __attribute__((noinline, cold)) void fail_bytes(const char *function, const tni_record *record)
 {
     char text[160];
     tni_text_shape(text, sizeof text, record->sizes, record->ndim);
     TNI_FAIL(TN_ERROR_OVERFLOW, function, "%s of %s takes more bytes than 64 bits count", text, tn_dtype_name(record->dtype));
 }
 
+/* The tensor whose storage stands apart: large data, or none on meta. */
+static __attribute__((noinline)) tn_tensor *new_apart(const char *function, const tni_record *record, size_t bytes)
+{
+    int64_t *dims;
+    tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
+    if (!x)
+        return NULL;
+    set_record(x, record, dims);
+    x->has_inner = false;
+    x->storage = x->counter = tni_storage_new(bytes, record->device == TN_META);
+    if (!x->storage) {
+        free_dims(x);
+        tni_free(x, sizeof *x);
+        TNI_FAIL_MEMORY(function, bytes);
+        return NULL;
+    }
+    tni_scope_hold(&x->object);
+    return x;
+}
+
 tn_tensor *tni_tensor_new(const char *function, const tni_record *record)
 {
     size_t bytes;
     int64_t itemsize = tni_itemsize(record->dtype);
-    if (TNI_UNLIKELY(!needed_bytes(record->sizes, record->strides, record->ndim, record->offset, itemsize, &bytes))) {
+    bool fits = record->contiguous ? tni_mul_size((size_t)record->numel, (size_t)itemsize, &bytes)
+                                   : needed_bytes(record->sizes, record->strides, record->ndim, record->offset, itemsize, &bytes);
+    if (TNI_UNLIKELY(!fits)) {
         fail_bytes(function, record);
         return NULL;
     }
-    tn_tensor *x = new_record(function, record);
-    if (!x)
+    if (TNI_UNLIKELY(bytes > TNI_STORAGE_INLINE || record->device != TN_CPU))
+        return new_apart(function, record, bytes);
+    int64_t *dims;
+    size_t block = TNI_INNER_OFFSET + sizeof(tni_storage) + bytes;
+    tn_tensor *x = new_block(function, record->ndim, block, &dims);
+    if (TNI_UNLIKELY(!x))
         return NULL;
-    x->storage = tni_storage_new(bytes, record->device == TN_META);
-    if (!x->storage) {
-        discard_record(x);
-        TNI_FAIL_MEMORY(function, bytes);
-        return NULL;
-    }
-    x->counter = x->storage;
+    set_record(x, record, dims);
+    x->has_inner = true;
+    tni_storage *storage = tni_inner_storage(x);
+    tni_storage_init(storage, &tni_inner_storage_class, tni_storage_inline_data(storage), bytes, block);
+    x->storage = x->counter = storage;
     tni_scope_hold(&x->object);
     return x;
 }
 
 tn_tensor *tni_tensor_view(const char *function, tn_tensor *of, const tni_record *record)
 {
-    tn_tensor *x = new_record(function, record);
-    if (!x)
+    int64_t *dims;
+    tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
+    if (TNI_UNLIKELY(!x))
         return NULL;
+    set_record(x, record, dims);
+    x->has_inner = false;
     x->keys = of->keys;
     x->storage = of->storage;
     tni_ref(&x->storage->object.references);
@@ -137,18 +177,6 @@ tn_tensor *tni_tensor_view(const char *function, tn_tensor *of, const tni_record
         tni_ref(&x->counter->object.references);
     x->base = of->base ? of->base : of;
     tni_ref(&x->base->object.references);
-    tni_scope_hold(&x->object);
-    return x;
-}
-
-tn_tensor *tni_tensor_over(const char *function, tni_storage *storage, const tni_record *record)
-{
-    tn_tensor *x = new_record(function, record);
-    if (!x) {
-        tni_storage_release(storage);
-        return NULL;
-    }
-    x->storage = x->counter = storage;
     tni_scope_hold(&x->object);
     return x;
 }
@@ -233,6 +261,7 @@ static tn_tensor *make(const char *function, const int64_t *size, const int64_t 
     if (!stride) {
         tni_contiguous_strides(size, ndim, contiguous);
         record.strides = contiguous;
+        record.contiguous = true;
         int64_t span = 1;
         for (int d = 0; d < ndim; d++)
             span *= size[d] > 1 ? size[d] : 1;

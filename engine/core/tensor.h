@@ -40,8 +40,22 @@ struct tn_tensor {
     int8_t ndim;
     uint8_t creation;
     uint8_t contiguous;
+    uint8_t has_inner; /* an inner storage stands behind this struct: Note [One block] */
     int64_t inline_dims[2 * TNI_INLINE_NDIM];
 };
+
+/* The tensor with its inner storage takes whole cache lines, so that the data behind them is aligned. */
+#define TNI_INNER_OFFSET (((sizeof(struct tn_tensor) + 63) / 64) * 64)
+
+static inline tni_storage *tni_inner_storage(tn_tensor *x)
+{
+    return (tni_storage *)(void *)((char *)x + TNI_INNER_OFFSET);
+}
+
+static inline tn_tensor *tni_outer_tensor(tni_storage *inner)
+{
+    return (tn_tensor *)(void *)((char *)inner - TNI_INNER_OFFSET);
+}
 
 static inline bool tni_is_meta(const tn_tensor *x)
 {
@@ -67,17 +81,15 @@ typedef struct tni_record {
     const int64_t *sizes, *strides; /* copied */
     int64_t numel;
     int64_t offset;
+    bool contiguous; /* known to be: saves finding out. false: found out */
 } tni_record;
 
-/* A tensor over a new storage just large enough, held by the innermost scope; elements undefined.
+/* A tensor over a new storage of `bytes`, held by the innermost scope; elements undefined.
  * NULL with TN_ERROR_MEMORY or TN_ERROR_OVERFLOW raised in the name of `function`. */
 tn_tensor *tni_tensor_new(const char *function, const tni_record *record);
 
 /* A view of x: its storage, its counter, its base. NULL as above. */
 tn_tensor *tni_tensor_view(const char *function, tn_tensor *x, const tni_record *record);
-
-/* A tensor over a storage whose one reference it takes over (even when it fails). */
-tn_tensor *tni_tensor_over(const char *function, tni_storage *storage, const tni_record *record);
 
 /* Gives x another geometry over its storage, which grows if needed: Tensor.resize_. Nothing changes on an error. */
 tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim);

@@ -21,9 +21,9 @@ static size_t size_of(bool is_double)
     return is_double ? sizeof(double) : sizeof(float);
 }
 
-/* The work from which on OpenBLAS is asked. Measured (Zen 5, one thread, float32, 1024^3): own kernels 205 GFLOP/s with AVX-512 and 117
- * with AVX2, OpenBLAS 0.3.21 212 and 115; the baseline's 43 are no match. Own kernels keep the bits of a row apart
- * from the number of rows, and cost nothing to load, so they have all that they do as well. */
+/* The work from which on OpenBLAS is asked. Measured (Zen 5, one thread, float32, 1024^3): own kernels 205 GFLOP/s with
+ * AVX-512 and 117 with AVX2, OpenBLAS 0.3.21 212 and 115; the baseline's 43 are no match. Own kernels keep the bits of
+ * a row apart from the number of rows, and cost nothing to load, so they have all that they do as well. */
 static const double blas_from[TNI_CPU_LEVELS] = {
     [TNI_CPU_BASELINE] = 1e6,
     [TNI_CPU_AVX2] = HUGE_VAL,

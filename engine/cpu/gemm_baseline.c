@@ -1,4 +1,4 @@
-/* The matrix product's loops for any machine: 128-bit vectors as gcc and clang give them. See gemm_kernel.h. */
+/* The matrix product's loops for any machine: 128-bit vectors as gcc and clang give them. See gemm.kernel.h. */
 #include "cpu/gemm_levels.h"
 
 typedef float vec_f32 __attribute__((vector_size(16), may_alias));
@@ -27,31 +27,31 @@ static inline vec_f64 step_f64(vec_f64 x, vec_f64 y, vec_f64 z)
 #endif
 }
 
-#define REAL float
-#define NAME(x) x##_f32
-#define KERNELS tni_gemm_baseline_f32
-#define VEC vec_f32
-#define LANES 4
-#define ROWS_NARROW 8
-#define ROWS_WIDE 6
-#define ROWS_DOT 4
+#define REAL         float
+#define NAME(x)      x##_f32
+#define KERNELS      tni_gemm_baseline_f32
+#define VEC          vec_f32
+#define LANES        4
+#define ROWS_NARROW  8
+#define ROWS_WIDE    6
+#define ROWS_DOT     4
 #define BROADCAST(x) ((vec_f32){x, x, x, x})
 #define FMA(x, y, z) step_f32(x, y, z)
-#define FOLD(v) (v)
-#define MASKED 0
-#include "cpu/gemm_kernel.h"
+#define FOLD(v)      (v)
+#define MASKED       0
+#include "cpu/gemm.kernel.h"
 
 #define REAL double
 #define REAL_IS_DOUBLE
-#define NAME(x) x##_f64
-#define KERNELS tni_gemm_baseline_f64
-#define VEC vec_f64
-#define LANES 2
-#define ROWS_NARROW 8
-#define ROWS_WIDE 6
-#define ROWS_DOT 4
+#define NAME(x)      x##_f64
+#define KERNELS      tni_gemm_baseline_f64
+#define VEC          vec_f64
+#define LANES        2
+#define ROWS_NARROW  8
+#define ROWS_WIDE    6
+#define ROWS_DOT     4
 #define BROADCAST(x) ((vec_f64){x, x})
 #define FMA(x, y, z) step_f64(x, y, z)
-#define FOLD(v) (v)
-#define MASKED 0
-#include "cpu/gemm_kernel.h"
+#define FOLD(v)      (v)
+#define MASKED       0
+#include "cpu/gemm.kernel.h"

@@ -1,14 +1,14 @@
-/* Products by OpenBLAS. The only file that sees cblas.h, and of that only its types: the functions come from dlsym, so that a
- * program without large products neither loads the library (1.3 ms, 2.7 MB) nor needs it.
+/* Products by OpenBLAS. The only file that sees cblas.h, and of that only its types: the functions come from dlsym, so
+ * that a program without large products neither loads the library (1.3 ms, 2.7 MB) nor needs it.
  *
- * What the first product does to the process, once: it loads libopenblas.so.0, which starts that library's own threads (one per
- * further CPU; they sleep), sets OpenBLAS's thread count to 1 (for the host's own use of OpenBLAS too: with more threads its
- * bits would depend on their number), and makes it map a work buffer for each thread of ours. OpenBLAS loops for ever or ends
- * the process when it finds no memory for those, so a probe of the address space comes first; without room own kernels do
- * the work. Bad arguments it would report on stdout and skip: they are checked here.
+ * What the first product does to the process, once: it loads libopenblas.so.0, which starts that library's own threads
+ * (one per further CPU; they sleep), sets OpenBLAS's thread count to 1 (for the host's own use of OpenBLAS too: with
+ * more threads its bits would depend on their number), and makes it map a work buffer for each thread of ours. OpenBLAS
+ * loops for ever or ends the process when it finds no memory for those, so a probe of the address space comes first;
+ * without room own kernels do the work. Bad arguments it would report on stdout and skip: they are checked here.
  *
- * A large product is cut into tasks by its shape alone; each task is one single-threaded call, so all thread counts give the
- * same bits. */
+ * A large product is cut into tasks by its shape alone; each task is one single-threaded call, so all thread counts
+ * give the same bits. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "cpu/gemm_blas.h"
 
@@ -26,12 +26,12 @@
 #include "base/pool.h"
 #include "cpu/gemm_levels.h"
 
-typedef void sgemm_function(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, blasint m, blasint n, blasint k,
-                            float alpha, const float *a, blasint lda, const float *b, blasint ldb, float beta, float *c,
-                            blasint ldc);
-typedef void dgemm_function(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, blasint m, blasint n, blasint k,
-                            double alpha, const double *a, blasint lda, const double *b, blasint ldb, double beta, double *c,
-                            blasint ldc);
+typedef void sgemm_function(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, blasint m, blasint n,
+                            blasint k, float alpha, const float *a, blasint lda, const float *b, blasint ldb,
+                            float beta, float *c, blasint ldc);
+typedef void dgemm_function(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, blasint m, blasint n,
+                            blasint k, double alpha, const double *a, blasint lda, const double *b, blasint ldb,
+                            double beta, double *c, blasint ldc);
 
 static struct {
     sgemm_function *sgemm;
@@ -52,11 +52,12 @@ static bool find(void *library, const char *name, void *function)
     return symbol != NULL;
 }
 
-/* Room for what OpenBLAS maps: the library, its threads' stacks, 128 MiB for each thread that calls it. */
+/* Room for what OpenBLAS maps, with a margin (measured: 390 MiB for two threads on two CPUs): 128 MiB for each thread
+ * that calls it, stack and heap of each of its own threads, the library. */
 static bool address_space_suffices(int callers)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t bytes = ((size_t)(cpus > 0 ? cpus : 1) * 16 + (size_t)callers * 144 + 64) << 20;
+    size_t bytes = ((size_t)callers * 128 + (size_t)(cpus > 0 ? cpus : 1) * 72 + 256) << 20;
     void *room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return room != MAP_FAILED && munmap(room, bytes) == 0;
 }
@@ -85,7 +86,8 @@ static void open_openblas(void)
         return;
     }
     openblas.set_num_threads(1);
-    if (find(library, "blas_memory_alloc", &openblas.memory_alloc) && find(library, "blas_memory_free", &openblas.memory_free))
+    if (find(library, "blas_memory_alloc", &openblas.memory_alloc) &&
+        find(library, "blas_memory_free", &openblas.memory_free))
         map_buffers(callers);
     float ones[64], product[64];
     for (int i = 0; i < 64; i++)
@@ -136,12 +138,14 @@ static int64_t even_part(int64_t n, int64_t least, int64_t unit)
 
 static blas_job job_of(const tni_gemm *g, bool is_double)
 {
-    blas_job p = {is_double, is_double ? 8 : 4, g->m, g->n, g->k, 0, 0, 0, g->a, g->b, g->bias, g->c, LAID_COPIED, LAID_COPIED,
-                  LAID_COPIED, g->a_row, g->a_col, g->b_row, g->b_col, g->c_row, g->c_col, 0, g->bias_stride, 0, 0};
+    blas_job p = {.is_double = is_double, .size = is_double ? 8 : 4, .m = g->m, .n = g->n, .k = g->k, .a = g->a,
+                  .b = g->b, .c = g->c, .bias = g->bias, .a_row = g->a_row, .a_col = g->a_col, .b_row = g->b_row,
+                  .b_col = g->b_col, .c_row = g->c_row, .c_col = g->c_col, .bias_col = g->bias_stride};
     p.c_laid = lay(p.m, p.n, p.c_row, p.c_col, &p.ldc);
     if (p.c_laid == LAID_BY_COLUMNS) {
-        blas_job t = {is_double, p.size, p.n, p.m, p.k, 0, 0, p.ldc, p.b, p.a, p.bias, p.c, LAID_COPIED, LAID_COPIED, LAID_BY_ROWS,
-                      p.b_col, p.b_row, p.a_col, p.a_row, p.c_col, p.c_row, p.bias_col, 0, 0, 0};
+        blas_job t = {.is_double = is_double, .size = p.size, .m = p.n, .n = p.m, .k = p.k, .a = p.b, .b = p.a,
+                      .c = p.c, .bias = p.bias, .a_row = p.b_col, .a_col = p.b_row, .b_row = p.a_col, .b_col = p.a_row,
+                      .c_row = p.c_col, .c_col = p.c_row, .bias_row = p.bias_col, .c_laid = LAID_BY_ROWS, .ldc = p.ldc};
         p = t;
     }
     p.a_laid = lay(p.m, p.k, p.a_row, p.a_col, &p.lda);
@@ -186,11 +190,11 @@ static void multiply(const blas_job *p, int64_t first_row, int64_t rows, int64_t
     enum CBLAS_TRANSPOSE a_way = p->a_laid == LAID_BY_COLUMNS ? CblasTrans : CblasNoTrans;
     enum CBLAS_TRANSPOSE b_way = p->b_laid == LAID_BY_COLUMNS ? CblasTrans : CblasNoTrans;
     if (p->is_double)
-        openblas.dgemm(CblasRowMajor, a_way, b_way, (int)rows, (int)columns, (int)p->k, 1, (const double *)a, (int)p->lda,
-                       (const double *)b, (int)p->ldb, 0, (double *)c, (int)p->ldc);
+        openblas.dgemm(CblasRowMajor, a_way, b_way, (int)rows, (int)columns, (int)p->k, 1, (const double *)a,
+                       (int)p->lda, (const double *)b, (int)p->ldb, 0, (double *)c, (int)p->ldc);
     else
-        openblas.sgemm(CblasRowMajor, a_way, b_way, (int)rows, (int)columns, (int)p->k, 1, (const float *)a, (int)p->lda,
-                       (const float *)b, (int)p->ldb, 0, (float *)c, (int)p->ldc);
+        openblas.sgemm(CblasRowMajor, a_way, b_way, (int)rows, (int)columns, (int)p->k, 1, (const float *)a,
+                       (int)p->lda, (const float *)b, (int)p->ldb, 0, (float *)c, (int)p->ldc);
 }
 
 static void add_bias(const blas_job *p, int64_t first_row, int64_t rows, int64_t first_column, int64_t columns)

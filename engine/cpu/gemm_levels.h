@@ -1,5 +1,5 @@
 /* What the product's driver knows of the kernels of one CPU level: a table of functions for each level and type.
- * The functions come from gemm_kernel.h. */
+ * The functions come from gemm.kernel.h. */
 #ifndef TNI_CPU_GEMM_LEVELS_H
 #define TNI_CPU_GEMM_LEVELS_H
 
@@ -15,8 +15,9 @@ enum {
 
 /* One panel: up to `columns` columns of c (see the table), any number of rows, `k` steps:
  *     c[i,j] = (adds ? c[i,j] : 0) + sum_k a[i,k] b[k,j], then + bias[i * bias_row + j * bias_col] unless NULL
- * a_row or a_col is 1, or m is 1 and a_col anything. Rows of b are contiguous; where memory access can't be masked they must be
- * readable up to a whole number of vectors. a_tile: 0, or a is packed: a_row is 1, a_col `rows`, and tiles are a_tile apart. */
+ * a_row or a_col is 1, or m is 1 and a_col anything. Rows of b are contiguous; where memory access can't be masked they
+ * must be readable up to a whole number of vectors. a_tile: 0, or a is packed: a_row is 1, a_col `rows`, and tiles are
+ * a_tile apart. */
 typedef struct tni_gemm_panel {
     int64_t m, k, width;
     const void *a, *b, *bias;
@@ -34,8 +35,8 @@ typedef struct tni_gemm_kernels {
     /* to[s * width + r] = from[r * row + s * column] for r < count, s < steps, and 0 for count <= r < width. */
     void (*pack)(void *to, int64_t width, int64_t count, int64_t steps, const void *from, int64_t row, int64_t column);
     /* c[i] = sum_k a[i,k] b[k] (+ *bias) in lanes (gemm.h), b contiguous. */
-    void (*dot)(int64_t m, int64_t k, const void *a, int64_t a_row, int64_t a_col, const void *b, const void *bias, void *c,
-                int64_t c_row);
+    void (*dot)(int64_t m, int64_t k, const void *a, int64_t a_row, int64_t a_col, const void *b, const void *bias,
+                void *c, int64_t c_row);
 } tni_gemm_kernels;
 
 extern const tni_gemm_kernels tni_gemm_baseline_f32, tni_gemm_baseline_f64;

@@ -1,13 +1,13 @@
 /* Driver of the own product kernels: dot products, streamed products, packed products.
  *
  *   dot       n == 1.
- *   streamed  small or narrow ones: panel after panel of b, each used as it lies or packed on the stack, over all rows of a as
- *             they lie. Needs no workspace, unless neither stride of a is 1.
- *   packed    large ones: a and b are packed in blocks into the workspace, then tasks run over rectangles of c (BLIS's five
- *             loops, with the packing in front of them so that all tasks share it).
+ *   streamed  small or narrow ones: panel after panel of b, each used as it lies or packed on the stack, over all rows
+ *             of a as they lie. Needs no workspace, unless neither stride of a is 1.
+ *   packed    large ones: a and b are packed in blocks into the workspace, then tasks run over rectangles of c (BLIS's
+ *             five loops, with the packing in front of them so that all tasks share it).
  *
- * Each element of c is one chain of additions in all of them (gemm.h), so that neither this choice nor the cutting into tasks
- * shows in the bits. */
+ * Each element of c is one chain of additions in all of them (gemm.h), so that neither this choice nor the cutting into
+ * tasks shows in the bits. */
 #include "cpu/gemm_own.h"
 
 #include "base/checked.h"
@@ -70,17 +70,17 @@ static bool better_transposed(const job *p)
 
 static job job_of(const tni_gemm_kernels *kernels, const tni_gemm *g, size_t size)
 {
-    job p = {kernels, size, g->m, g->n, g->k, g->a, g->b, g->bias, g->c, g->a_row, g->a_col, g->b_row, g->b_col,
-             g->c_row, g->c_col, 0, g->bias_stride};
-    if (p.k == 1)
-        p.a_col = 1;
+    job p = {.kernels = kernels, .size = size, .m = g->m, .n = g->n, .k = g->k, .a = g->a, .b = g->b, .c = g->c,
+             .bias = g->bias, .a_row = g->a_row, .a_col = g->a_col, .b_row = g->b_row, .b_col = g->b_col,
+             .c_row = g->c_row, .c_col = g->c_col, .bias_col = g->bias_stride};
     if (p.n > 1 && better_transposed(&p)) {
-        job t = {kernels, size, p.n, p.m, p.k, p.b, p.a, p.bias, p.c, p.b_col, p.b_row, p.a_col, p.a_row,
-                 p.c_col, p.c_row, p.bias_col, 0};
-        if (t.m == 1 || t.k == 1)
-            t.a_col = t.k == 1 ? 1 : t.a_col;
+        job t = {.kernels = kernels, .size = size, .m = p.n, .n = p.m, .k = p.k, .a = p.b, .b = p.a, .c = p.c,
+                 .bias = p.bias, .a_row = p.b_col, .a_col = p.b_row, .b_row = p.a_col, .b_col = p.a_row,
+                 .c_row = p.c_col, .c_col = p.c_row, .bias_row = p.bias_col};
         p = t;
     }
+    if (p.k == 1)
+        p.a_col = 1;
     return p;
 }
 
@@ -103,17 +103,18 @@ static void run_tasks(int64_t tasks, void (*body)(void *context, int64_t task), 
 enum { DOT_STACK = 8 * 1024 }; /* bytes of b made contiguous on the stack */
 
 typedef struct dot_job {
-    job p;
-    int64_t rows; /* of a task */
+    const job *p;
+    const void *b; /* contiguous */
+    int64_t rows;  /* of a task */
 } dot_job;
 
 static void dot_task(void *context, int64_t task)
 {
     const dot_job *d = context;
-    const job *p = &d->p;
+    const job *p = d->p;
     int64_t first = task * d->rows, size = (int64_t)p->size;
-    p->kernels->dot(least(d->rows, p->m - first), p->k, p->a + first * p->a_row * size, p->a_row, p->a_col, p->b, p->bias,
-                    p->c + first * p->c_row * size, p->c_row);
+    p->kernels->dot(least(d->rows, p->m - first), p->k, p->a + first * p->a_row * size, p->a_row, p->a_col, d->b,
+                    p->bias, p->c + first * p->c_row * size, p->c_row);
 }
 
 static bool dot_copies_b(const job *p)
@@ -124,11 +125,11 @@ static bool dot_copies_b(const job *p)
 static void dot(const job *p, void *workspace)
 {
     _Alignas(64) char stack[DOT_STACK];
-    dot_job d = {.p = *p, .rows = p->m};
+    dot_job d = {.p = p, .b = p->b, .rows = p->m};
     if (dot_copies_b(p)) {
         char *copy = (size_t)p->k <= DOT_STACK / p->size ? stack : workspace;
         p->kernels->pack(copy, 1, 1, p->k, p->b, 0, p->b_row);
-        d.p.b = copy;
+        d.b = copy;
     }
     if (flops(p) < 2 * TASK_FLOPS) {
         dot_task(&d, 0);
@@ -141,7 +142,7 @@ static void dot(const job *p, void *workspace)
 /* Streamed products. */
 
 typedef struct stream_job {
-    job p;
+    const job *p;
     int64_t depth;         /* steps of k at a time */
     int64_t rows, columns; /* of a task */
     int64_t column_tasks;
@@ -155,11 +156,17 @@ static bool stream_packs_b(const job *p)
 static void stream_part(const stream_job *t, int64_t first_row, int64_t first_column)
 {
     _Alignas(64) char buffer[TNI_GEMM_STACK];
-    const job *p = &t->p;
+    const job *p = t->p;
     const int64_t size = (int64_t)p->size, end = least(first_column + t->columns, p->n);
     const bool packs = stream_packs_b(p);
-    tni_gemm_panel panel = {.m = least(t->rows, p->m - first_row), .a_row = p->a_row, .a_col = p->a_col, .b_row = p->b_row,
-                            .c_row = p->c_row, .c_col = p->c_col, .bias_row = p->bias_row, .bias_col = p->bias_col};
+    tni_gemm_panel panel = {.m = least(t->rows, p->m - first_row),
+                            .a_row = p->a_row,
+                            .a_col = p->a_col,
+                            .b_row = p->b_row,
+                            .c_row = p->c_row,
+                            .c_col = p->c_col,
+                            .bias_row = p->bias_row,
+                            .bias_col = p->bias_col};
     for (int64_t s = 0; s < p->k; s += t->depth) {
         panel.k = least(t->depth, p->k - s);
         panel.a = p->a + (first_row * p->a_row + s * p->a_col) * size;
@@ -187,7 +194,8 @@ static void stream_task(void *context, int64_t task)
     stream_part(t, task / t->column_tasks * t->rows, task % t->column_tasks * t->columns);
 }
 
-/* Steps of k at a time: all of them if one row of tiles uses b once, what the stack or the first-level cache holds else. */
+/* Steps of k at a time: all of them if one row of tiles uses b once, what the stack or the first-level cache holds
+ * else. */
 static int64_t stream_depth(const job *p)
 {
     int64_t most = TNI_GEMM_DEPTH;
@@ -202,7 +210,7 @@ static int64_t stream_depth(const job *p)
 static void stream(const job *p)
 {
     const tni_gemm_kernels *kernels = p->kernels;
-    stream_job t = {.p = *p, .depth = stream_depth(p), .rows = p->m, .columns = p->n, .column_tasks = 1};
+    stream_job t = {.p = p, .depth = stream_depth(p), .rows = p->m, .columns = p->n, .column_tasks = 1};
     if (flops(p) < 2 * TASK_FLOPS) {
         stream_part(&t, 0, 0);
         return;
@@ -220,24 +228,24 @@ static void stream(const job *p)
 /* Packed products. */
 
 enum {
-    BLOCK_ROWS = 1008,               /* of a and c packed at a time */
-    BLOCK_COLUMNS = 1024,            /* of b and c */
-    BLOCK_BYTES = 8 * 1024 * 1024,   /* of both, all depths */
+    BLOCK_ROWS = 1008,             /* of a and c packed at a time */
+    BLOCK_COLUMNS = 1024,          /* of b and c */
+    BLOCK_BYTES = 8 * 1024 * 1024, /* of both, all depths */
     TASK_COLUMNS = 128,
-    PACK_TILES = 16,                 /* tiles of a a task packs */
+    PACK_TILES = 16, /* tiles of a a task packs */
     PACK_PANELS = 4,
 };
 
 typedef struct packed_plan {
-    int64_t depth, depths;  /* steps of k of one packed panel; such depths packed at a time */
-    int64_t rows, columns;  /* of a block */
+    int64_t depth, depths; /* steps of k of one packed panel; such depths packed at a time */
+    int64_t rows, columns; /* of a block */
     int64_t task_rows, task_columns;
 } packed_plan;
 
 typedef struct packed_job {
     job p;
     packed_plan plan;
-    char *a, *b;                 /* packed */
+    char *a, *b; /* packed */
     int64_t first_row, first_column, first_step;
     int64_t rows, columns, steps; /* of this block */
     bool packs_b;
@@ -289,7 +297,8 @@ static void pack_task(void *context, int64_t task)
                              p->a + ((t->first_row + i) * p->a_row + step * p->a_col) * size, p->a_row, p->a_col);
         return;
     }
-    const int64_t first = (group - a_groups) * panel * PACK_PANELS, end = least(first + panel * PACK_PANELS, t->columns);
+    const int64_t first = (group - a_groups) * panel * PACK_PANELS,
+                  end = least(first + panel * PACK_PANELS, t->columns);
     for (int64_t j = first; j < end; j += panel)
         p->kernels->pack(t->b + b_at(t, depth, j), panel, least(panel, end - j), steps,
                          p->b + (step * p->b_row + (t->first_column + j) * p->b_col) * size, p->b_col, p->b_row);
@@ -302,9 +311,15 @@ static void multiply_task(void *context, int64_t task)
     const int64_t size = (int64_t)p->size, column_tasks = parts(t->columns, t->plan.task_columns);
     const int64_t i = task / column_tasks * t->plan.task_rows, j_first = task % column_tasks * t->plan.task_columns;
     const int64_t j_end = least(j_first + t->plan.task_columns, t->columns), row = t->first_row + i;
-    tni_gemm_panel panel = {.m = least(t->plan.task_rows, t->rows - i), .a_row = 1, .a_col = p->kernels->rows,
-                            .a_tile = p->kernels->rows * t->plan.depth, .b_row = p->kernels->columns, .c_row = p->c_row,
-                            .c_col = p->c_col, .bias_row = p->bias_row, .bias_col = p->bias_col};
+    tni_gemm_panel panel = {.m = least(t->plan.task_rows, t->rows - i),
+                            .a_row = 1,
+                            .a_col = p->kernels->rows,
+                            .a_tile = p->kernels->rows * t->plan.depth,
+                            .b_row = p->kernels->columns,
+                            .c_row = p->c_row,
+                            .c_col = p->c_col,
+                            .bias_row = p->bias_row,
+                            .bias_col = p->bias_col};
     for (int64_t depth = 0; depth * t->plan.depth < t->steps; depth++) {
         const int64_t step = t->first_step + depth * t->plan.depth;
         panel.k = least(t->plan.depth, t->steps - depth * t->plan.depth);

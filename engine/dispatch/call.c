@@ -125,7 +125,7 @@ static tn_status execute_into(tni_call *call, const tni_meta *meta)
     return TN_OK;
 }
 
-static tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
+static inline tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
 {
     const char *name = tni_call_name(call);
     if (meta->view_of)
@@ -140,7 +140,7 @@ static tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
     return tni_tensor_new(name, &meta->record);
 }
 
-static tn_status execute(tni_call *call)
+static inline __attribute__((always_inline)) tn_status execute(tni_call *call)
 {
     tni_meta meta[TNI_MAX_OUT];
     meta[0].view_of = meta[0].same = NULL;
@@ -201,21 +201,8 @@ tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const v
     return tni_dispatch(&call);
 }
 
-void tni_meta_like(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
+void tni_meta_preserved(tni_meta *meta, const tn_tensor *x)
 {
-    tni_record *record = &meta->record;
-    record->dtype = dtype;
-    record->device = (tn_device_type)x->device;
-    record->ndim = x->ndim;
-    record->sizes = x->sizes;
-    record->numel = x->numel;
-    record->offset = 0;
-    if (TNI_LIKELY(x->contiguous)) {
-        record->strides = meta->room;
-        tni_contiguous_strides(x->sizes, x->ndim, meta->room);
-        return;
-    }
-    record->strides = meta->room;
     tni_preserved_strides(x->sizes, x->strides, x->ndim, meta->room);
 }
 
@@ -228,6 +215,7 @@ tn_status tni_meta_contiguous(const tni_call *call, tni_meta *meta, int ndim, tn
     record->sizes = meta->room;
     record->strides = meta->room + TN_MAX_NDIM;
     record->offset = 0;
+    record->contiguous = true;
     int64_t bytes;
     if (!tni_numel(meta->room, ndim, &record->numel) ||
         __builtin_mul_overflow(record->numel, tni_itemsize(dtype), &bytes)) {
@@ -238,17 +226,4 @@ tn_status tni_meta_contiguous(const tni_call *call, tni_meta *meta, int ndim, tn
     }
     tni_contiguous_strides(meta->room, ndim, meta->room + TN_MAX_NDIM);
     return TN_OK;
-}
-
-void tni_meta_view(tni_meta *meta, tn_tensor *x)
-{
-    tni_record *record = &meta->record;
-    meta->view_of = x;
-    record->dtype = (tn_dtype)x->dtype;
-    record->device = (tn_device_type)x->device;
-    record->ndim = x->ndim;
-    record->sizes = x->sizes;
-    record->strides = x->strides;
-    record->numel = x->numel;
-    record->offset = x->offset;
 }

@@ -21,6 +21,7 @@
 #include <tenon/call.h>
 #include <tenon/layer.h>
 
+#include "core/geometry.h"
 #include "core/tensor.h"
 
 enum { TNI_MAX_IN = 3, TNI_MAX_OUT = 2, TNI_MAX_PARAMS = 6 };
@@ -91,7 +92,10 @@ struct tn_op_call {
     tn_tensor **in;  /* op->n_in */
     tn_tensor **out; /* op->n_out; NULL entries are made */
     tni_form form;
-    tn_dtype compute; /* infer leaves the dtype of the arithmetic here for run */
+    /* what infer found out and run need not find out again */
+    tn_dtype compute; /* dtype of the arithmetic */
+    int8_t lane;      /* a family's number for it */
+    bool dense;       /* all inputs are contiguous, of that dtype and of the result's shape */
 };
 
 static inline const char *tni_call_name(const tni_call *call)
@@ -124,11 +128,40 @@ tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const v
 extern const tni_op *const tni_operators[];
 extern const int tni_operator_count;
 
-/* For infer: the result is like x (or the given dtype) over fresh memory. */
-void tni_meta_like(tni_meta *meta, const tn_tensor *x, tn_dtype dtype);
+void tni_meta_preserved(tni_meta *meta, const tn_tensor *x);
+
+/* For infer: the result has x's shape and order of strides, without gaps, and the given dtype, over fresh memory. */
+static inline void tni_meta_like(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
+{
+    tni_record *record = &meta->record;
+    record->dtype = dtype;
+    record->device = (tn_device_type)x->device;
+    record->ndim = x->ndim;
+    record->sizes = x->sizes;
+    record->strides = meta->room;
+    record->numel = x->numel;
+    record->offset = 0;
+    record->contiguous = x->contiguous;
+    if (TNI_LIKELY(x->contiguous))
+        tni_contiguous_strides(x->sizes, x->ndim, meta->room);
+    else
+        tni_meta_preserved(meta, x);
+}
 /* Fresh contiguous memory of ndim sizes that stand in meta->room. TN_ERROR_OVERFLOW when they are too large. */
 tn_status tni_meta_contiguous(const tni_call *call, tni_meta *meta, int ndim, tn_dtype dtype, tn_device_type device);
-/* A view of x; sizes and strides as set in the record by the caller, or still x's own. */
-void tni_meta_view(tni_meta *meta, tn_tensor *x);
+/* A view of x; sizes and strides as set in the record by the caller afterwards, or still x's own. */
+static inline void tni_meta_view(tni_meta *meta, tn_tensor *x)
+{
+    tni_record *record = &meta->record;
+    meta->view_of = x;
+    record->dtype = (tn_dtype)x->dtype;
+    record->device = (tn_device_type)x->device;
+    record->ndim = x->ndim;
+    record->sizes = x->sizes;
+    record->strides = x->strides;
+    record->numel = x->numel;
+    record->offset = x->offset;
+    record->contiguous = false;
+}
 
 #endif

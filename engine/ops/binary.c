@@ -54,14 +54,10 @@ static tn_status arithmetic_infer(tni_call *call, tni_meta *meta)
     }
     if (row->divides && !tni_is_float(dtype))
         dtype = tn_get_default_dtype();
-    if (!is_one(attr->alpha) && check_alpha(call, attr->alpha, dtype))
+    if (TNI_UNLIKELY(attr != &tni_binary_default && !is_one(attr->alpha)) && check_alpha(call, attr->alpha, dtype))
         return tni_pending();
-    int lane = tni_lane_of(dtype);
-    if (TNI_UNLIKELY(lane < 0))
-        return tni_fail_no_kernel(call, dtype);
-    call->compute = tni_lane_dtype(lane);
     meta->record.dtype = dtype;
-    return TN_OK;
+    return tni_set_lane(call, dtype);
 }
 
 static void arithmetic_run(const tni_call *call, void *workspace)
@@ -69,13 +65,15 @@ static void arithmetic_run(const tni_call *call, void *workspace)
     (void)workspace;
     const arithmetic_row *row = &arithmetic[call->op->family];
     const tni_binary_attr *attr = call->attr;
-    int lane = tni_lane_of(call->compute);
-    tni_alpha alpha = {.i64 = 0};
-    bool scaled = !is_one(attr->alpha);
-    if (scaled)
-        tni_scalar_to(attr->alpha, call->compute, &alpha);
     const tni_pointwise *kernels = tni_pointwise_levels[tni_cpu_level()];
-    tni_run_pointwise(call, kernels->binary[scaled ? row->scaled : row->loop][lane], call->compute, &alpha);
+    if (TNI_LIKELY(attr == &tni_binary_default || is_one(attr->alpha))) {
+        static const tni_alpha unused;
+        tni_run_pointwise(call, 2, kernels->binary[row->loop][call->lane], call->compute, &unused);
+        return;
+    }
+    tni_alpha alpha;
+    tni_scalar_to(attr->alpha, call->compute, &alpha);
+    tni_run_iterated(call, kernels->binary[row->scaled][call->lane], call->compute, &alpha);
 }
 
 #define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])

@@ -13,20 +13,16 @@ static tn_status compare_infer(tni_call *call, tni_meta *meta)
     tn_dtype dtype;
     if (tni_binary_shape(call, meta, &dtype))
         return tni_pending();
-    int lane = tni_lane_of(dtype);
-    if (lane < 0)
-        return tni_fail_no_kernel(call, dtype);
-    call->compute = tni_lane_dtype(lane);
     /* in place the 0 or 1 takes self's dtype, whatever it is */
     meta->record.dtype = call->form == TNI_IN_PLACE ? (tn_dtype)call->in[0]->dtype : TN_BOOL;
-    return TN_OK;
+    return tni_set_lane(call, dtype);
 }
 
 static void compare_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
     const tni_pointwise *kernels = tni_pointwise_levels[tni_cpu_level()];
-    tni_run_pointwise(call, kernels->compare[call->op->family][tni_lane_of(call->compute)], TN_BOOL, NULL);
+    tni_run_pointwise(call, 2, kernels->compare[call->op->family][call->lane], TN_BOOL, NULL);
 }
 
 #define COMPARE_OP(op)                                                                                                       \

@@ -28,38 +28,30 @@ typedef struct arange_attr {
 
 #define CREATE_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) | TNI_DTYPE_BIT(TN_BOOL))
 
+#define FILL_PIECE ((size_t)8192)
+
 typedef struct fill_value {
     _Alignas(16) char element[16];
     int64_t itemsize;
 } fill_value;
 
+/* A dense row is filled by copying what is filled already, in pieces that stay in the first cache. */
 static void fill_row(const tni_row *row)
 {
-    char *y = row->data[0];
-    const int64_t stride = row->strides[0];
     const fill_value *value = row->context;
-    switch (value->itemsize) {
-    case 1:
-        for (int64_t i = 0; i < row->n; i++, y += stride)
-            *y = *value->element;
-        break;
-    case 4: {
-        uint32_t bits;
-        memcpy(&bits, value->element, sizeof bits);
-        for (int64_t i = 0; i < row->n; i++)
-            *(uint32_t *)(void *)(y + i * stride) = bits;
-        break;
+    const size_t size = (size_t)value->itemsize;
+    char *y = row->data[0];
+    if (row->strides[0] != value->itemsize) {
+        for (int64_t i = 0; i < row->n; i++, y += row->strides[0])
+            memcpy(y, value->element, size);
+        return;
     }
-    case 8: {
-        uint64_t bits;
-        memcpy(&bits, value->element, sizeof bits);
-        for (int64_t i = 0; i < row->n; i++)
-            *(uint64_t *)(void *)(y + i * stride) = bits;
-        break;
-    }
-    default:
-        for (int64_t i = 0; i < row->n; i++, y += stride)
-            memcpy(y, value->element, (size_t)value->itemsize);
+    size_t bytes = (size_t)row->n * size, done = size, piece = size;
+    memcpy(y, value->element, size);
+    for (; done < bytes; done += piece) {
+        piece = done < FILL_PIECE ? done : FILL_PIECE;
+        piece = bytes - done < piece ? bytes - done : piece;
+        memcpy(y + done, y, piece);
     }
 }
 

@@ -36,12 +36,13 @@ tn_status tni_linear_shape(tni_call *call, tni_meta *meta)
     return tni_product_out(call, meta);
 }
 
-static void describe(tni_product *p, const tni_call *call)
+void tni_linear_product(tni_product *p, const tni_call *call)
 {
     const tn_tensor *x = call->in[0], *weight = call->in[1], *bias = call->in[2], *out = call->out[0];
     tni_gemm *g = &p->gemm;
     int last = x->ndim - 1;
     p->dtype = (tn_dtype)x->dtype;
+    p->reference = false;
     p->batch_ndim = last > 0 ? last - 1 : 0;
     for (int d = 0; d < p->batch_ndim; d++) {
         p->batch_sizes[d] = x->sizes[d];
@@ -69,14 +70,14 @@ static void describe(tni_product *p, const tni_call *call)
 static size_t linear_workspace(const tni_call *call)
 {
     tni_product product;
-    describe(&product, call);
+    tni_linear_product(&product, call);
     return tni_product_workspace(&product);
 }
 
 static void linear_run(const tni_call *call, void *workspace)
 {
     tni_product product;
-    describe(&product, call);
+    tni_linear_product(&product, call);
     tni_product_run(&product, workspace);
 }
 

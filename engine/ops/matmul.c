@@ -55,6 +55,7 @@ static void describe(tni_product *p, const tni_call *call)
     bool a_vector = a->ndim == 1, b_vector = b->ndim == 1;
     memset(&p->gemm, 0, sizeof p->gemm);
     p->dtype = (tn_dtype)a->dtype;
+    p->reference = false;
     p->batch_ndim = out->ndim - !a_vector - !b_vector;
     memcpy(p->batch_sizes, out->sizes, (size_t)p->batch_ndim * sizeof *p->batch_sizes);
     batch_strides(&p->a, p, a);

@@ -16,26 +16,10 @@ const tni_pointwise *const tni_pointwise_levels[TNI_CPU_LEVELS] = {
     [TNI_CPU_AVX512] = &tni_pointwise_avx512,
 };
 
-int tni_lane_of(tn_dtype dtype)
-{
-    switch (dtype) {
-    case TN_FLOAT32:
-        return TNI_LANE_F32;
-    case TN_FLOAT64:
-        return TNI_LANE_F64;
-    case TN_INT64:
-    case TN_BOOL:
-        return TNI_LANE_I64;
-    default:
-        return -1;
-    }
-}
+const int8_t tni_lanes_of[TN_DTYPE_COUNT] = {
+    [TN_FLOAT32] = TNI_LANE_F32 + 1, [TN_FLOAT64] = TNI_LANE_F64 + 1, [TN_INT64] = TNI_LANE_I64 + 1, [TN_BOOL] = TNI_LANE_I64 + 1};
 
-tn_dtype tni_lane_dtype(int lane)
-{
-    static const tn_dtype dtypes[TNI_LANES] = {TN_FLOAT32, TN_FLOAT64, TN_INT64};
-    return dtypes[lane];
-}
+const tn_dtype tni_lane_dtypes[TNI_LANES] = {[TNI_LANE_F32] = TN_FLOAT32, [TNI_LANE_F64] = TN_FLOAT64, [TNI_LANE_I64] = TN_INT64};
 
 tn_status tni_fail_no_kernel(const tni_call *call, tn_dtype dtype)
 {
@@ -96,25 +80,22 @@ static tn_status two_tensors(const tni_call *call, tni_meta *meta)
     int64_t *strides = meta->room + TN_MAX_NDIM;
     if (a_whole && b_whole && same_dims(a->strides, b->strides, ndim) && tni_is_dense(a->sizes, a->strides, ndim)) {
         memcpy(strides, a->strides, (size_t)ndim * sizeof *strides);
+        record->contiguous = false;
         return TN_OK;
     }
     broadcast_strides(a, record->sizes, ndim, a_strides);
     broadcast_strides(b, record->sizes, ndim, b_strides);
     tni_dim_order(record->sizes, ndim, operands, 2, perm);
     tni_strides_in_order(record->sizes, ndim, perm, strides);
+    record->contiguous = false;
     return TN_OK;
 }
 
-tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
+tn_status tni_binary_shape_general(tni_call *call, tni_meta *meta, tn_dtype *promoted)
 {
     tn_tensor *a = call->in[0], *b = call->in[1];
     const tni_binary_attr *attr = call->attr;
-    if (TNI_LIKELY(a && b && a->dtype == b->dtype && a->contiguous && b->contiguous && a->ndim == b->ndim &&
-                   same_dims(a->sizes, b->sizes, a->ndim))) {
-        *promoted = (tn_dtype)a->dtype;
-        tni_meta_like(meta, a, *promoted);
-        return TN_OK;
-    }
+    call->dense = false;
     for (int i = 0; i < 2; i++)
         if (!call->in[i] && !(attr->numbers & (1u << i)))
             return TNI_FAIL_NULL(tni_call_name(call), i + 1, call->op->params[i].name);
@@ -128,27 +109,11 @@ tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
     return TN_OK;
 }
 
-void tni_run_pointwise(const tni_call *call, tni_loop loop, tn_dtype result, const void *context)
+void tni_run_iterated(const tni_call *call, tni_loop loop, tn_dtype result, const void *context)
 {
     const tn_tensor *out = call->out[0];
     int n_in = call->op->n_in;
     tn_dtype compute = call->compute;
-    bool plain = out->contiguous && (tn_dtype)out->dtype == result && out->numel < 2 * TNI_GRAIN;
-    for (int i = 0; i < n_in && plain; i++) {
-        const tn_tensor *x = call->in[i];
-        plain = x && x->contiguous && x->numel == out->numel && (tn_dtype)x->dtype == compute;
-    }
-    if (TNI_LIKELY(plain)) { /* one dense row: what the iterator would find, without its work */
-        tni_row row = {.n = out->numel, .stream = false, .context = context};
-        row.data[0] = tni_data(out);
-        row.strides[0] = tni_itemsize(result);
-        for (int i = 0; i < n_in; i++) {
-            row.data[i + 1] = tni_data(call->in[i]);
-            row.strides[i + 1] = tni_itemsize(compute);
-        }
-        loop(&row);
-        return;
-    }
     _Alignas(8) char number[2][8];
     static const int64_t none = 0;
     tni_iter it;

@@ -58,19 +58,79 @@ typedef struct tni_binary_attr {
 
 extern const tni_binary_attr tni_binary_default; /* alpha 1 */
 
+/* lane + 1 of each dtype; 0: none computes in it */
+extern const int8_t tni_lanes_of[TN_DTYPE_COUNT];
+extern const tn_dtype tni_lane_dtypes[TNI_LANES];
+
 /* The lane that computes in dtype; -1 when there is none. */
-int tni_lane_of(tn_dtype dtype);
+static inline int tni_lane_of(tn_dtype dtype)
+{
+    return tni_lanes_of[dtype] - 1;
+}
+
 /* float32, float64 or int64. */
-tn_dtype tni_lane_dtype(int lane);
+static inline tn_dtype tni_lane_dtype(int lane)
+{
+    return tni_lane_dtypes[lane];
+}
 
 /* TN_ERROR_NOT_IMPLEMENTED naming operator, dtype and device. */
 tn_status tni_fail_no_kernel(const tni_call *call, tn_dtype dtype);
 
-/* Two operands: the result's shape and layout, and the dtype that they promote to (in *promoted). The caller sets meta's dtype. */
-tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted);
+/* Two operands: the result's shape and layout, and the dtype that they promote to (in *promoted). The caller sets meta's dtype and, by
+ * tni_set_lane, the lane; call->dense is true if the operands are dense and of the promoted dtype. */
+tn_status tni_binary_shape_general(tni_call *call, tni_meta *meta, tn_dtype *promoted);
 
-/* Runs a loop over out and its operands: inputs, or numbers in the call's attributes. call->compute is the dtype of the operands in the
+static inline tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
+{
+    const tn_tensor *a = call->in[0], *b = call->in[1];
+    if (TNI_UNLIKELY(!a || !b || a->dtype != b->dtype || !a->contiguous || !b->contiguous || a->ndim != b->ndim))
+        return tni_binary_shape_general(call, meta, promoted);
+    for (int d = 0; d < a->ndim; d++)
+        if (TNI_UNLIKELY(a->sizes[d] != b->sizes[d]))
+            return tni_binary_shape_general(call, meta, promoted);
+    *promoted = (tn_dtype)a->dtype;
+    call->dense = true;
+    tni_meta_like(meta, a, *promoted);
+    return TN_OK;
+}
+
+/* Notes the lane that computes in dtype, or raises that there is none. */
+static inline tn_status tni_set_lane(tni_call *call, tn_dtype dtype)
+{
+    int lane = tni_lane_of(dtype);
+    if (TNI_UNLIKELY(lane < 0))
+        return tni_fail_no_kernel(call, dtype);
+    call->lane = (int8_t)lane;
+    call->compute = tni_lane_dtype(lane);
+    call->dense = call->dense && call->compute == dtype;
+    return TN_OK;
+}
+
+void tni_run_iterated(const tni_call *call, tni_loop loop, tn_dtype result, const void *context);
+
+/* Runs a loop over out and its n_in operands: inputs, or numbers in the call's attributes. call->compute is the dtype of the operands in the
  * loop, `result` that of the output in the loop. */
-void tni_run_pointwise(const tni_call *call, tni_loop loop, tn_dtype result, const void *context);
+static inline void tni_run_pointwise(const tni_call *call, int n_in, tni_loop loop, tn_dtype result, const void *context)
+{
+    const tn_tensor *out = call->out[0];
+    if (TNI_UNLIKELY(!call->dense || !out->contiguous || (tn_dtype)out->dtype != result || out->numel >= 2 * TNI_GRAIN)) {
+        tni_run_iterated(call, loop, result, context);
+        return;
+    }
+    /* one dense row: what the iterator would find, without its work */
+    tni_row row;
+    row.n = out->numel;
+    row.stream = false;
+    row.context = context;
+    row.data[0] = tni_data(out);
+    row.strides[0] = tni_itemsize(result);
+    const int64_t itemsize = tni_itemsize(call->compute);
+    for (int i = 0; i < n_in; i++) {
+        row.data[i + 1] = call->in[i]->storage->data + call->in[i]->offset * itemsize;
+        row.strides[i + 1] = itemsize;
+    }
+    loop(&row);
+}
 
 #endif

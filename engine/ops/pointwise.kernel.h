@@ -50,20 +50,28 @@ static inline ALWAYS_INLINE void T_NAME(unary_dense)(T *y, const T *x, int64_t n
         V(store_part)(y + i, (int)(n - i), function(V(load_part)(x + i, (int)(n - i), 0)));
 }
 
-static inline ALWAYS_INLINE void T_NAME(unary_row)(const tni_row *row, T_NAME(unary_function) function)
+/* A row that is not dense: pieces of it are gathered, go through the dense loop `again`, and are scattered. */
+static NOINLINE void T_NAME(unary_strided)(const tni_row *row, tni_loop again)
+{
+    T block[T_NAME(BLOCK)];
+    tni_row piece = {.data = {(char *)block, (char *)block}, .strides = {sizeof(T), sizeof(T)}, .context = row->context};
+    for (int64_t done = 0; done < row->n; done += T_NAME(BLOCK)) {
+        piece.n = row->n - done < T_NAME(BLOCK) ? row->n - done : T_NAME(BLOCK);
+        T_NAME(gathered)(block, row->data[1] + done * row->strides[1], row->strides[1], piece.n);
+        again(&piece);
+        T_NAME(scattered)(row->data[0] + done * row->strides[0], row->strides[0], block, piece.n);
+    }
+}
+
+/* `again` is the loop that this becomes. */
+static inline ALWAYS_INLINE void T_NAME(unary_row)(const tni_row *row, tni_loop again, T_NAME(unary_function) function)
 {
     const int64_t size = sizeof(T), y_stride = row->strides[0], x_stride = row->strides[1];
     if (y_stride == size && x_stride == size) {
         T_NAME(unary_dense)((T *)(void *)row->data[0], (const T *)(const void *)row->data[1], row->n, row->stream, function);
         return;
     }
-    T block[T_NAME(BLOCK)];
-    for (int64_t done = 0; done < row->n; done += T_NAME(BLOCK)) {
-        int64_t n = row->n - done < T_NAME(BLOCK) ? row->n - done : T_NAME(BLOCK);
-        T_NAME(gathered)(block, row->data[1] + done * x_stride, x_stride, n);
-        T_NAME(unary_dense)(block, block, n, false, function);
-        T_NAME(scattered)(row->data[0] + done * y_stride, y_stride, block, n);
-    }
+    T_NAME(unary_strided)(row, again);
 }
 
 /* a_step and b_step are 0 for an operand that repeats its first element, 1 for a dense one: constants where this is inlined. */
@@ -90,7 +98,20 @@ static inline ALWAYS_INLINE void T_NAME(binary_dense)(T *y, const T *a, const T 
 #undef OPERAND_PART
 }
 
-static inline ALWAYS_INLINE void T_NAME(binary_row)(const tni_row *row, T_NAME(binary_function) function)
+static NOINLINE void T_NAME(binary_strided)(const tni_row *row, tni_loop again)
+{
+    T a[T_NAME(BLOCK)], b[T_NAME(BLOCK)];
+    tni_row piece = {.data = {(char *)a, (char *)a, (char *)b}, .strides = {sizeof(T), sizeof(T), sizeof(T)}, .context = row->context};
+    for (int64_t done = 0; done < row->n; done += T_NAME(BLOCK)) {
+        piece.n = row->n - done < T_NAME(BLOCK) ? row->n - done : T_NAME(BLOCK);
+        T_NAME(gathered)(a, row->data[1] + done * row->strides[1], row->strides[1], piece.n);
+        T_NAME(gathered)(b, row->data[2] + done * row->strides[2], row->strides[2], piece.n);
+        again(&piece);
+        T_NAME(scattered)(row->data[0] + done * row->strides[0], row->strides[0], a, piece.n);
+    }
+}
+
+static inline ALWAYS_INLINE void T_NAME(binary_row)(const tni_row *row, tni_loop again, T_NAME(binary_function) function)
 {
     const int64_t size = sizeof(T), y_stride = row->strides[0], a_stride = row->strides[1], b_stride = row->strides[2];
     T alpha;
@@ -109,14 +130,7 @@ static inline ALWAYS_INLINE void T_NAME(binary_row)(const tni_row *row, T_NAME(b
         T_NAME(binary_dense)(y, a, b, row->n, row->stream, 0, 1, alpha, function);
         return;
     }
-    T a_block[T_NAME(BLOCK)], b_block[T_NAME(BLOCK)];
-    for (int64_t done = 0; done < row->n; done += T_NAME(BLOCK)) {
-        int64_t n = row->n - done < T_NAME(BLOCK) ? row->n - done : T_NAME(BLOCK);
-        T_NAME(gathered)(a_block, row->data[1] + done * a_stride, a_stride, n);
-        T_NAME(gathered)(b_block, row->data[2] + done * b_stride, b_stride, n);
-        T_NAME(binary_dense)(a_block, a_block, b_block, n, false, 1, 1, alpha, function);
-        T_NAME(scattered)(row->data[0] + done * y_stride, y_stride, a_block, n);
-    }
+    T_NAME(binary_strided)(row, again);
 }
 
 /* Comparisons write bytes; the compiler vectorises the dense loops. */

@@ -5,6 +5,7 @@
 #include "ops/pointwise.h"
 
 #define ALWAYS_INLINE __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
 
 #include "cpu/simd_float.h"
 #define VADD VEC

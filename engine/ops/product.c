@@ -36,7 +36,7 @@ void tni_product_fold(tni_product *p)
 
 size_t tni_product_workspace(const tni_product *p)
 {
-    return p->dtype == TN_INT64 ? 0 : tni_gemm_workspace(&p->gemm, p->dtype == TN_FLOAT64);
+    return p->dtype == TN_INT64 || p->reference ? 0 : tni_gemm_workspace(&p->gemm, p->dtype == TN_FLOAT64);
 }
 
 /* Integers wrap. */
@@ -70,12 +70,12 @@ void tni_product_run(tni_product *p, void *workspace)
         p->gemm.a = p->a.data + a * itemsize;
         p->gemm.b = p->b.data + b * itemsize;
         p->gemm.c = (char *)p->c.data + c * itemsize;
-        if (p->dtype == TN_FLOAT32)
-            tni_gemm_f32(&p->gemm, workspace);
-        else if (p->dtype == TN_FLOAT64)
-            tni_gemm_f64(&p->gemm, workspace);
-        else
+        if (p->dtype == TN_INT64)
             product_i64(&p->gemm);
+        else if (p->dtype == TN_FLOAT32)
+            p->reference ? tni_gemm_reference_f32(&p->gemm, p->order) : tni_gemm_f32(&p->gemm, workspace);
+        else
+            p->reference ? tni_gemm_reference_f64(&p->gemm, p->order) : tni_gemm_f64(&p->gemm, workspace);
     }
 }
 

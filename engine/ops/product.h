@@ -2,7 +2,7 @@
 #ifndef TNI_OPS_PRODUCT_H
 #define TNI_OPS_PRODUCT_H
 
-#include "cpu/gemm.h"
+#include "cpu/gemm_reference.h"
 #include "dispatch/op.h"
 
 /* One operand as [batch..., rows, columns]: batch strides over the product's batch dims, then the two of the matrix. */
@@ -18,12 +18,17 @@ typedef struct tni_product {
     tni_matrix a, b, c;
     tni_gemm gemm; /* sizes, strides and bias; the pointers change from batch to batch */
     tn_dtype dtype;
+    bool reference; /* add in `order`, by the reference product */
+    tni_gemm_order order;
 } tni_product;
 
 #define TNI_PRODUCT_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64))
 
 /* Folds batch dims into the rows where a and c allow it and b repeats, so that one product does many. Then sets gemm's strides. */
 void tni_product_fold(tni_product *product);
+
+/* x W^T + b of a call of linear or linear_reference, folded. */
+void tni_linear_product(tni_product *product, const tni_call *call);
 
 size_t tni_product_workspace(const tni_product *product);
 void tni_product_run(tni_product *product, void *workspace);

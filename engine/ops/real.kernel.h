@@ -10,7 +10,7 @@ BINARY_ROW(div)
 #define VMATH_ROW(name)                                \
     static void T_NAME(name##_row)(const tni_row *row) \
     {                                                  \
-        T_NAME(unary_row)(row, V(name));               \
+        T_NAME(unary_row)(row, T_NAME(name##_row), V(name)); \
     }
 VMATH_ROW(exp)
 VMATH_ROW(log)

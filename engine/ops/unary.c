@@ -25,19 +25,16 @@ static tn_status unary_infer(tni_call *call, tni_meta *meta)
         dtype = tn_get_default_dtype();
     else if (TNI_UNLIKELY(!number && call->op->family != TNI_UNARY_abs))
         return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "the tensor is bool, needed numbers");
-    int lane = tni_lane_of(dtype);
-    if (TNI_UNLIKELY(lane < 0))
-        return tni_fail_no_kernel(call, dtype);
-    call->compute = tni_lane_dtype(lane);
     tni_meta_like(meta, x, dtype);
-    return TN_OK;
+    call->dense = x->contiguous && (tn_dtype)x->dtype == dtype;
+    return tni_set_lane(call, dtype);
 }
 
 static void unary_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
     const tni_pointwise *kernels = tni_pointwise_levels[tni_cpu_level()];
-    tni_run_pointwise(call, kernels->unary[call->op->family][tni_lane_of(call->compute)], call->compute, NULL);
+    tni_run_pointwise(call, 1, kernels->unary[call->op->family][call->lane], call->compute, NULL);
 }
 
 #define UNARY_OP(op, lanes)                                                                                                  \

@@ -1,5 +1,4 @@
 /* Views that move, cut, add or drop dims: transpose, t, T, narrow, select, slice, unsqueeze, squeeze. Rules of torch. */
-#include <string.h>
 #include <tenon/ops.h>
 
 #include "base/checked.h"
@@ -26,8 +25,10 @@ typedef struct range_attr {
 static int64_t *own_geometry(tni_meta *meta, tn_tensor *x)
 {
     tni_meta_view(meta, x);
-    memcpy(meta->room, x->sizes, (size_t)x->ndim * sizeof *meta->room);
-    memcpy(meta->room + TN_MAX_NDIM, x->strides, (size_t)x->ndim * sizeof *meta->room);
+    for (int d = 0; d < x->ndim; d++) {
+        meta->room[d] = x->sizes[d];
+        meta->room[TN_MAX_NDIM + d] = x->strides[d];
+    }
     meta->record.sizes = meta->room;
     meta->record.strides = meta->room + TN_MAX_NDIM;
     return meta->room;

@@ -107,14 +107,15 @@ static void write_heading(const settings *asked, int64_t parameters)
     printf("Two moons through a 2-");
     for (int i = 0; i < asked->hidden.count; i++)
         printf("%" PRId64 "-", asked->hidden.size[i]);
-    printf("1 net (%s), once in float64 and once in float32\n",
-           asked->hidden.count ? "ReLU inside, sigmoid at the end" : "sigmoid at the end");
-    printf("  points      %" PRId64 ", noise %s, random_state %" PRId64 ", as scikit-learn's make_moons\n",
+    puts("1 net, once in float64 and once in float32");
+    printf("  points      %" PRId64 " of scikit-learn's make_moons, noise %s, random_state %" PRId64 "\n",
            asked->samples, noise, asked->seed);
-    printf("  weights     %" PRId64 " parameters: normal from NumPy's default_rng(%" PRId64 "), biases zero\n",
-           parameters, asked->seed);
-    printf("  float32     the same numbers rounded, then %s\n\n",
-           asked->like == LIKE_TORCH ? "added in the order of PyTorch 2.15's wheel (MKL)" : "Tenon's own kernels");
+    printf("  net         %s at the end, %" PRId64 " parameters\n",
+           asked->hidden.count ? "ReLU inside, sigmoid" : "sigmoid", parameters);
+    printf("  weights     normal with deviation 1/sqrt(inputs), from NumPy's default_rng(%" PRId64 "); biases zero\n",
+           asked->seed);
+    printf("  float32     the same points and weights rounded; then %s\n\n",
+           asked->like == LIKE_TORCH ? "the arithmetic of PyTorch 2.15's wheel" : "Tenon's own kernels");
 }
 
 /* One line of the table: a tensor of the float64 run and its twin of the float32 run. */
@@ -156,7 +157,7 @@ static void write_lesson(const run *wide)
     tn_tensor *lesson = tn_from_array(lesson_output, (int64_t[]){LESSON_SAMPLES, 1}, 2, TN_FLOAT64);
     if (tn_measure_gap(wide->out, lesson, &gap))
         return;
-    printf("The float64 outputs against the lesson's (NumPy): largest difference %.1e%s\n\n", gap.abs,
+    printf("The float64 outputs against the lesson's, by NumPy: largest difference %.1e%s\n\n", gap.abs,
            gap.abs <= 1e-15 ? ", equal to rounding" : "");
 }
 
@@ -169,7 +170,7 @@ static void write_gap(const run *wide, const run *single, const tn_gap *gap)
         return;
     tn_format_double(text[0], sizeof text[0], b[gap->index]);
     tn_format_double(text[1], sizeof text[1], a[gap->index]);
-    printf("The largest float32 gap: what four bytes a number cost on these outputs between 0 and 1\n");
+    printf("The largest float32 gap: what four bytes a number cost, on outputs between 0 and 1\n");
     printf("  absolute    %.1e at point %" PRId64 ": %s in float32, %s in float64\n", gap->abs, gap->index, text[0],
            text[1]);
     printf("  relative    %.1e at point %" PRId64 ", as a share of the float64 value\n", gap->rel, gap->rel_index);

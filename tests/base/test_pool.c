@@ -46,6 +46,31 @@ static void rest(long microseconds)
     nanosleep(&(struct timespec){.tv_nsec = microseconds * 1000}, NULL);
 }
 
+static void count_late(void *context, int64_t chunk)
+{
+    rest(20);
+    ((tally *)context)->times[chunk]++;
+}
+
+/* Workers are still at it when the caller has run out of chunks. */
+static void the_last_chunk_is_awaited(void **state)
+{
+    (void)state;
+    for (int threads = 2; threads <= 5; threads++) {
+        tn_set_num_threads(threads);
+        for (int again = 0; again < 200; again++) {
+            tally *t = calloc(1, sizeof *t);
+            assert_non_null(t);
+            int chunks = threads + again % 2;
+            tni_parallel_for(chunks, count_late, t);
+            for (int i = 0; i < chunks; i++)
+                if (t->times[i] != 1)
+                    fail_msg("%d threads: chunk %d of %d ran %d times", threads, i, chunks, t->times[i]);
+            free(t);
+        }
+    }
+}
+
 static void every_chunk_once(void **state)
 {
     (void)state;
@@ -105,6 +130,8 @@ static void not_from_within(void **state)
 static void fail_some(void *context, int64_t chunk)
 {
     const int64_t *first = context;
+    if (chunk == *first)
+        rest(200); /* others fail before it */
     if (chunk >= *first && chunk % 3 == *first % 3)
         TNI_FAIL(TN_ERROR_INDEX, "body", "chunk %lld", (long long)chunk);
 }
@@ -115,7 +142,7 @@ static void lowest_error_comes_back(void **state)
     static tally t;
     for (int threads = 1; threads <= 4; threads++) {
         tn_set_num_threads(threads);
-        for (int64_t first = 0; first < 200; first++) {
+        for (int64_t first = 0; first < 200; first += 10) {
             char wanted[64];
             snprintf(wanted, sizeof wanted, "body: chunk %lld", (long long)first);
             tni_parallel_for(200, fail_some, &first);
@@ -300,10 +327,11 @@ static void threads_end(void **state)
     tn_trim_memory();
     tn_memory_stats after = tn_memory_statistics();
     assert_int_equal(after.live_blocks, before.live_blocks);
-    assert_true(after.reserved_bytes <= before.reserved_bytes + 2048); /* the caches of workers are back; ours may be new */
+    assert_true(after.reserved_bytes <=
+                before.reserved_bytes + 2048); /* the caches of workers are back; ours may be new */
     assert_int_equal(run_all(&t, 100), -1);
 }
 
-TEST_MAIN(test(every_chunk_once), test(arguments), test(not_from_within), test(lowest_error_comes_back),
-          test(workers_see_the_masks), test(nested_loops_are_serial), test(several_callers), test(forked_child_works),
-          test(fewer_threads_do_too), test(threads_end))
+TEST_MAIN(test(every_chunk_once), test(the_last_chunk_is_awaited), test(arguments), test(not_from_within),
+          test(lowest_error_comes_back), test(workers_see_the_masks), test(nested_loops_are_serial),
+          test(several_callers), test(forked_child_works), test(fewer_threads_do_too), test(threads_end))

@@ -26,7 +26,7 @@ typedef struct fixture {
     int64_t rows, cols;        /* of cx, where it is a matrix */
     int64_t numel;             /* elements of cx */
     int64_t result_numel;      /* elements of the result; 0 when they are undefined */
-    void *blocks[16];          /* what tests/bench/memory.c handed out for this row */
+    void *blocks[16];          /* what bench_block handed out for this row */
     int n_blocks;
 } fixture;
 
@@ -58,11 +58,15 @@ void bench_release(fixture *f);
 /* Time in ns from a steady clock. */
 int64_t bench_now(void);
 
+/* Binds the process, and the children it starts later, to the last CPU it may use; -1 where that can't be done. */
+int bench_pin(void);
+void bench_cpu_model(char *text, size_t size);
+
 typedef struct peer peer;
 
 typedef struct settings {
     int threads, blocks;
-    const char *python;
+    bool quiet; /* say nothing of absent or failing peers */
     peer *peers[SIDE_COUNT]; /* NULL where the side is no peer or was not found */
 } settings;
 

@@ -32,7 +32,7 @@ typedef struct yardstick {
     job_function *copy[2], *add[2], *relu[2]; /* cut along elements */
     job_function *sum_rows[2];                /* out[r] = sum of row r; cut along rows */
     job_function *sum_columns[2];             /* out[c] = sum of column c; cut along columns */
-    job_function *transpose[2];               /* out [cols, rows]; cut along columns; both sizes multiples of 16 */
+    job_function *transpose[2];               /* out [cols, rows]; cut along columns; both sizes multiples of 64 */
     job_function *even[2];                    /* out[i] = x[2 i]; cut along elements of out */
     void (*forward_f32)(const forward_job *, product_f32 *);
     void (*forward_f64)(const forward_job *, product_f64 *);

@@ -50,15 +50,17 @@ POINTWISE(even, __builtin_shufflevector(LOAD(x + 2 * i), LOAD(x + 2 * i + LANES)
 
 static void NAME(sum_rows)(const job *j, int64_t begin, int64_t end)
 {
-    enum { CHAINS = 8 };
+    enum { CHAINS = 8, AHEAD = 4096 };
     T *out = j->out;
     for (int64_t r = begin; r < end; r++) {
         const T *x = (const T *)j->x + r * j->cols;
         VEC sum[CHAINS] = {{0}};
         int64_t c = 0;
         for (; c + CHAINS * LANES <= j->cols; c += CHAINS * LANES)
-            for (int k = 0; k < CHAINS; k++)
+            for (int k = 0; k < CHAINS; k++) {
                 sum[k] += LOAD(x + c + k * LANES);
+                __builtin_prefetch((const char *)(x + c + k * LANES) + AHEAD);
+            }
         for (int k = 1; k < CHAINS; k++)
             sum[0] += sum[k];
         T total = 0;
@@ -98,27 +100,25 @@ static void NAME(sum_columns)(const job *j, int64_t begin, int64_t end)
                 v[r + (s) % LANES] = __builtin_shufflevector(a, b, EACH_LANE(HIGH, (s) % LANES));                      \
             }
 
-/* Lines of x are read once, AHEAD rows early, and lines of out streamed. */
+/* In panels of 64 columns, so that a row's neighbouring lines are fetched together; lines of out are streamed. */
 static void NAME(transpose)(const job *j, int64_t begin, int64_t end)
 {
-    enum { AHEAD = 2 * LANES };
-    T *out = j->out;
-    for (int64_t c = begin; c < end; c += LANES)
-        for (int64_t row = 0; row < j->rows; row += LANES) {
-            const T *x = (const T *)j->x + row * j->cols + c;
-            VEC v[LANES];
-            for (int r = 0; r < LANES; r++) {
-                v[r] = LOAD(x + r * j->cols);
-                if (row + AHEAD + r < j->rows)
-                    __builtin_prefetch(x + (AHEAD + r) * j->cols);
+    enum { PANEL = 64 };
+    for (int64_t panel = begin; panel < end; panel += PANEL)
+        for (int64_t row = 0; row < j->rows; row += LANES)
+            for (int64_t c = panel; c < panel + PANEL; c += LANES) {
+                const T *x = (const T *)j->x + row * j->cols + c;
+                T *out = (T *)j->out + c * j->rows + row;
+                VEC v[LANES];
+                for (int r = 0; r < LANES; r++)
+                    v[r] = LOAD(x + r * j->cols);
+                STAGE(1)
+                STAGE(2)
+                STAGE(4)
+                STAGE(8)
+                for (int r = 0; r < LANES; r++)
+                    STREAM((VEC *)(out + r * j->rows), v[r]);
             }
-            STAGE(1)
-            STAGE(2)
-            STAGE(4)
-            STAGE(8)
-            for (int r = 0; r < LANES; r++)
-                STREAM((VEC *)(out + (c + r) * j->rows + row), v[r]);
-        }
     STREAM_END();
 }
 

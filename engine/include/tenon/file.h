@@ -1,9 +1,9 @@
 /* Files: one replaceable table of operations under everything that Tenon reads and writes, and the few ways to use it.
  *
  * A file is written by replacing it: the new content goes to a temporary file in the same directory, is synced, and is
- * renamed over the old one, so that at every moment, through crashes and power loss, the path holds all of the old or all
- * of the new content. Whoever adds a format reads and writes through tn_file and gets that, the error messages, and the
- * fault injection of the tests. */
+ * renamed over the old one, so that at every moment, through crashes and power loss, the path holds all of the old or
+ * all of the new content. Whoever adds a format reads and writes through tn_file and gets that, the error messages, and
+ * the fault injection of the tests. */
 #ifndef TENON_FILE_H
 #define TENON_FILE_H
 
@@ -61,19 +61,21 @@ TN_API tn_status tn_file_open(tn_file *file, const char *path, const char *funct
 /* The next bytes, as from a stream: as many as there are up to `bytes`, fewer only at the end; *got says how many. */
 TN_API tn_status tn_file_read(tn_file *file, void *buffer, size_t bytes, size_t *got);
 
-/* All of the bytes offset .. offset + bytes - 1; does not move the stream. errors TN_ERROR_FILE, also if the file is shorter */
+/* All of the bytes offset .. offset + bytes - 1; does not move the stream. errors TN_ERROR_FILE, also if the file is
+ * shorter */
 TN_API tn_status tn_file_read_exact(tn_file *file, void *buffer, size_t bytes, int64_t offset);
 
-/* Starts to replace the file at path, or to make it. The new file has the old one's permissions, or 0666 less the umask.
- * A symbolic link is itself replaced; what is neither a regular file nor missing is refused.
- * errors TN_ERROR_FILE, TN_ERROR_MEMORY, TN_ERROR_NULL */
+/* Starts to replace the file at path, or to make it. The new file has the old one's permissions, or 0666 less the
+ * umask. A symbolic link is itself replaced; what is neither a regular file nor missing is refused. errors
+ * TN_ERROR_FILE, TN_ERROR_MEMORY, TN_ERROR_NULL */
 TN_API tn_status tn_file_create(tn_file *file, const char *path, const char *function);
 
 /* Appends to the new content. */
 TN_API tn_status tn_file_write(tn_file *file, const void *data, size_t bytes);
 
-/* Puts the new content in place, synced, and closes. If an error is pending, or this fails, the temporary file is removed
- * and the old one is as it was; only a directory that cannot be synced is reported with the new file in place. */
+/* Puts the new content in place, synced, and closes. If an error is pending, or this fails, the temporary file is
+ * removed and the old one is as it was; only a directory that cannot be synced is reported with the new file in place.
+ */
 TN_API tn_status tn_file_commit(tn_file *file);
 
 /* Closes; new content that was not committed is dropped. Works while an error is pending, and on a closed file. */

@@ -3,15 +3,17 @@
  *
  *   REAL, NAME(x), KERNELS     the type; x with the type's suffix; the table's name. For float64 also REAL_IS_DOUBLE.
  *   VEC, LANES                 a vector and its number of values
- *   ROWS_NARROW, ROWS_WIDE     rows of a tile one vector wide and two vectors wide: 16 and 12 of 32 registers, 8 and 6 of 16
+ *   ROWS_NARROW, ROWS_WIDE     rows of a tile one vector wide and two vectors wide: 16 and 12 of 32 registers,
+ *                              8 and 6 of 16
  *   ROWS_DOT                   dot products at a time, 4 or 8
  *   BROADCAST(x) FMA(x, y, z)  all lanes x; x y + z
  *   FOLD(v)                    the 128-bit piece left when halves of v are added until 128 bits are left
  *   MASKED and, if 1, MASK, MASK_FIRST(n), LOAD_MASKED(m, p), STORE_MASKED(m, p, v)
  *
- * A tile keeps its part of c in registers; each step of k loads one or two vectors of b and broadcasts `rows` values of a. */
+ * A tile keeps its part of c in registers; each step of k loads one or two vectors of b and broadcasts `rows` values
+ * of a. */
 
-/* S(0) ... S(15): spelled out, since a loop that the compiler may or may not unroll may or may not stay in registers. */
+/* S(0) ... S(15), spelled out: a loop that the compiler may or may not unroll may or may not stay in registers. */
 #ifndef EACH_ROW
 #define EACH_ROW(S) S(0) S(1) S(2) S(3) S(4) S(5) S(6) S(7) S(8) S(9) S(10) S(11) S(12) S(13) S(14) S(15)
 #define EACH_DOT(S) S(0) S(1) S(2) S(3) S(4) S(5) S(6) S(7)
@@ -20,28 +22,28 @@
 #endif
 
 #define PIECE_LANES ((int)(16 / sizeof(REAL)))
-#define VEC_BYTES (LANES * sizeof(REAL))
-#define DOT_LANES ((int)(64 / sizeof(REAL)))
-#define DOT_VECS (DOT_LANES / LANES)
+#define VEC_BYTES   (LANES * sizeof(REAL))
+#define DOT_LANES   ((int)(64 / sizeof(REAL)))
+#define DOT_VECS    (DOT_LANES / LANES)
 
 typedef REAL NAME(piece) __attribute__((vector_size(16), may_alias));
 typedef REAL NAME(piece_at) __attribute__((vector_size(16), may_alias, aligned(sizeof(REAL))));
 typedef REAL NAME(vec_at) __attribute__((vector_size(VEC_BYTES), may_alias, aligned(sizeof(REAL))));
 
-#define LOAD(p) ((VEC) * (const NAME(vec_at) *)(p))
+#define LOAD(p)     ((VEC) * (const NAME(vec_at) *)(p))
 #define STORE(p, v) (*(NAME(vec_at) *)(p) = (NAME(vec_at))(v))
 #if MASKED
-#define LOAD_LAST(p) LOAD_MASKED(mask, p)
+#define LOAD_LAST(p)     LOAD_MASKED(mask, p)
 #define STORE_LAST(p, v) STORE_MASKED(mask, p, v)
 #else
-#define MASK int
-#define MASK_FIRST(n) ((int)(n))
-#define LOAD_LAST(p) LOAD(p)
+#define MASK             int
+#define MASK_FIRST(n)    ((int)(n))
+#define LOAD_LAST(p)     LOAD(p)
 #define STORE_LAST(p, v) STORE(p, v)
 #endif
 
-/* `rows`, `vecs` and `by_row` are constants where this is called. `by_row`: a_col is 1, else a_row is. `mask` says which lanes of
- * the last vector are columns. */
+/* `rows`, `vecs` and `by_row` are constants where this is called. `by_row`: a_col is 1, else a_row is. `mask` says
+ * which lanes of the last vector are columns. */
 static inline __attribute__((always_inline)) void NAME(tile)(const int rows, const int vecs, const bool by_row,
                                                              const tni_gemm_panel *p, const REAL *a, REAL *c, MASK mask)
 {
@@ -53,30 +55,30 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int rows, con
     (void)mask;
 #define ZERO(r) acc[r][0] = acc[r][1] = (VEC){0};
     EACH_ROW(ZERO)
-#define LOAD_ROW(r)                                                                     \
-    if ((r) < rows) {                                                                   \
-        if (vecs == 2)                                                                  \
-            acc[r][0] = LOAD(c + (r) * c_row);                                          \
-        acc[r][last] = LOAD_LAST(c + (r) * c_row + last * LANES);                       \
+#define LOAD_ROW(r)                                                                                                    \
+    if ((r) < rows) {                                                                                                  \
+        if (vecs == 2)                                                                                                 \
+            acc[r][0] = LOAD(c + (r)*c_row);                                                                           \
+        acc[r][last] = LOAD_LAST(c + (r)*c_row + last * LANES);                                                        \
     }
     if (p->adds) {
         EACH_ROW(LOAD_ROW)
     }
     /* The next tile's rows of c, of which a column of a large matrix shares few cache sets. */
-#define PREFETCH_ROW(r)                                                                 \
-    if ((r) < rows) {                                                                   \
-        __builtin_prefetch(c + (rows + (r)) * c_row, 1);                                \
-        __builtin_prefetch(c + (rows + (r)) * c_row + last * LANES, 1);                 \
+#define PREFETCH_ROW(r)                                                                                                \
+    if ((r) < rows) {                                                                                                  \
+        __builtin_prefetch(c + (rows + (r)) * c_row, 1);                                                               \
+        __builtin_prefetch(c + (rows + (r)) * c_row + last * LANES, 1);                                                \
     }
     if (p->k >= 64) {
         EACH_ROW(PREFETCH_ROW)
     }
-#define STEP(r)                                                                         \
-    if ((r) < rows) {                                                                   \
-        VEC x = BROADCAST(a_fours[(r) / 4][(r) % 4 * a_row]);                           \
-        if (vecs == 2)                                                                  \
-            acc[r][0] = FMA(x, b_first, acc[r][0]);                                     \
-        acc[r][last] = FMA(x, b_last, acc[r][last]);                                    \
+#define STEP(r)                                                                                                        \
+    if ((r) < rows) {                                                                                                  \
+        VEC x = BROADCAST(a_fours[(r) / 4][(r) % 4 * a_row]);                                                          \
+        if (vecs == 2)                                                                                                 \
+            acc[r][0] = FMA(x, b_first, acc[r][0]);                                                                    \
+        acc[r][last] = FMA(x, b_last, acc[r][last]);                                                                   \
     }
     for (int64_t s = p->k; s > 0; s--) {
         VEC b_first = (VEC){0}, b_last = LOAD_LAST(b + last * LANES);
@@ -87,50 +89,50 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int rows, con
             a_fours[four] += a_col;
         b += b_row;
     }
-#define ADD_BIAS(r)                                                                     \
-    if ((r) < rows) {                                                                   \
-        if (vecs == 2)                                                                  \
-            acc[r][0] += LOAD(bias);                                                    \
-        acc[r][last] += bias_last;                                                      \
+#define ADD_BIAS(r)                                                                                                    \
+    if ((r) < rows) {                                                                                                  \
+        if (vecs == 2)                                                                                                 \
+            acc[r][0] += LOAD(bias);                                                                                   \
+        acc[r][last] += bias_last;                                                                                     \
     }
     if (bias) {
         VEC bias_last = LOAD_LAST(bias + last * LANES);
         EACH_ROW(ADD_BIAS)
     }
-#define STORE_ROW(r)                                                                    \
-    if ((r) < rows) {                                                                   \
-        if (vecs == 2)                                                                  \
-            STORE(c + (r) * c_row, acc[r][0]);                                          \
-        STORE_LAST(c + (r) * c_row + last * LANES, acc[r][last]);                       \
+#define STORE_ROW(r)                                                                                                   \
+    if ((r) < rows) {                                                                                                  \
+        if (vecs == 2)                                                                                                 \
+            STORE(c + (r)*c_row, acc[r][0]);                                                                           \
+        STORE_LAST(c + (r)*c_row + last * LANES, acc[r][last]);                                                        \
     }
     EACH_ROW(STORE_ROW)
 }
 
-#define TAIL(count, vecs, by_row)                                                       \
-    if (left & (count)) {                                                               \
-        NAME(tile)(count, vecs, by_row, p, a, c, mask);                                 \
-        a += (count) * p->a_row;                                                        \
-        c += (count) * p->c_row;                                                        \
+#define TAIL(count, vecs, by_row)                                                                                      \
+    if (left & (count)) {                                                                                              \
+        NAME(tile)(count, vecs, by_row, p, a, c, mask);                                                                \
+        a += (count)*p->a_row;                                                                                         \
+        c += (count)*p->c_row;                                                                                         \
     }
 
-#define PANEL(name, rows, vecs, by_row)                                                 \
-    static void NAME(name)(const tni_gemm_panel *p)                                     \
-    {                                                                                   \
-        const REAL *a = p->a;                                                           \
-        REAL *c = p->c;                                                                 \
-        int64_t left = p->m;                                                            \
-        MASK mask = MASK_FIRST(p->width - ((vecs) - 1) * LANES);                        \
-        const int64_t a_tile = p->a_tile ? p->a_tile : (rows) * p->a_row;               \
-        for (; left >= (rows); left -= (rows)) {                                        \
-            NAME(tile)(rows, vecs, by_row, p, a, c, mask);                              \
-            a += a_tile;                                                                \
-            c += (rows) * p->c_row;                                                     \
-        }                                                                               \
-        if ((rows) > 8)                                                                 \
-            TAIL(8, vecs, by_row)                                                       \
-        TAIL(4, vecs, by_row)                                                           \
-        TAIL(2, vecs, by_row)                                                           \
-        TAIL(1, vecs, by_row)                                                           \
+#define PANEL(name, rows, vecs, by_row)                                                                                \
+    static void NAME(name)(const tni_gemm_panel *p)                                                                    \
+    {                                                                                                                  \
+        const REAL *a = p->a;                                                                                          \
+        REAL *c = p->c;                                                                                                \
+        int64_t left = p->m;                                                                                           \
+        MASK mask = MASK_FIRST(p->width - ((vecs)-1) * LANES);                                                         \
+        const int64_t a_tile = p->a_tile ? p->a_tile : (rows)*p->a_row;                                                \
+        for (; left >= (rows); left -= (rows)) {                                                                       \
+            NAME(tile)(rows, vecs, by_row, p, a, c, mask);                                                             \
+            a += a_tile;                                                                                               \
+            c += (rows)*p->c_row;                                                                                      \
+        }                                                                                                              \
+        if ((rows) > 8)                                                                                                \
+            TAIL(8, vecs, by_row)                                                                                      \
+        TAIL(4, vecs, by_row)                                                                                          \
+        TAIL(2, vecs, by_row)                                                                                          \
+        TAIL(1, vecs, by_row)                                                                                          \
     }
 
 PANEL(panel_narrow_by_column, ROWS_NARROW, 1, false)
@@ -183,7 +185,8 @@ static void NAME(panel)(const tni_gemm_panel *p)
 {
     REAL bias[2 * LANES];
     tni_gemm_panel copy;
-    if (p->c_col != 1 || (p->bias && p->bias_row) || (!MASKED && p->width % LANES) || (p->a_tile && p->width <= LANES)) {
+    if (p->c_col != 1 || (p->bias && p->bias_row) || (!MASKED && p->width % LANES) ||
+        (p->a_tile && p->width <= LANES)) {
         NAME(panel_buffered)(p);
         return;
     }
@@ -200,8 +203,8 @@ static void NAME(panel)(const tni_gemm_panel *p)
 /* The first PIECE_LANES values of as many rows, `row` apart, go to columns `width` apart. */
 static inline void NAME(transpose_piece)(REAL *to, int64_t width, const REAL *from, int64_t row)
 {
-#define FROM(r) ((NAME(piece)) * (const NAME(piece_at) *)(from + (r) * row))
-#define TO(r) (*(NAME(piece_at) *)(to + (r) * width))
+#define FROM(r) ((NAME(piece)) * (const NAME(piece_at) *)(from + (r)*row))
+#define TO(r)   (*(NAME(piece_at) *)(to + (r)*width))
 #ifdef REAL_IS_DOUBLE
     NAME(piece) x = FROM(0), y = FROM(1);
     TO(0) = (NAME(piece_at))__builtin_shufflevector(x, y, 0, 2);
@@ -274,19 +277,20 @@ static inline void NAME(dot_copy)(REAL *to, int rows, int64_t steps, const REAL 
             to[r * DOT_LANES + j] = j < steps ? a[r * a_row + j * a_col] : 0;
 }
 
-/* c[r] = sum_k a[r,k] b[k] (+ bias) for `rows` rows. Rows that are not contiguous and, where memory access can't be masked, the
- * last values of k go through zero-padded copies. */
+/* c[r] = sum_k a[r,k] b[k] (+ bias) for `rows` rows. Rows that are not contiguous and, where memory access can't be
+ * masked, the last values of k go through zero-padded copies. */
 static inline __attribute__((always_inline)) void NAME(dot_rows)(const int rows, const bool contiguous, int64_t k,
                                                                  const REAL *a, int64_t a_row, int64_t a_col,
-                                                                 const REAL *b, const REAL *bias, REAL *c, int64_t c_row)
+                                                                 const REAL *b, const REAL *bias, REAL *c,
+                                                                 int64_t c_row)
 {
     VEC acc[8][4];
     NAME(piece) folded[8];
     REAL a_copy[8 * DOT_LANES], b_copy[DOT_LANES];
     int64_t s = 0;
-#define DOT_PART(r, v)                                                                  \
-    if ((r) < rows && (v) < DOT_VECS)                                                   \
-        acc[r][v] = FMA(LOAD(x + (r) * x_row + (v) * LANES), LOAD(y + (v) * LANES), acc[r][v]);
+#define DOT_PART(r, v)                                                                                                 \
+    if ((r) < rows && (v) < DOT_VECS)                                                                                  \
+        acc[r][v] = FMA(LOAD(x + (r)*x_row + (v)*LANES), LOAD(y + (v)*LANES), acc[r][v]);
 #define DOT_STEP(r) EACH_DOT_PART(DOT_PART, r)
 #define DOT_ZERO(r) acc[r][0] = acc[r][1] = acc[r][2] = acc[r][3] = (VEC){0};
     EACH_DOT(DOT_ZERO)
@@ -301,9 +305,9 @@ static inline __attribute__((always_inline)) void NAME(dot_rows)(const int rows,
 #if MASKED
         MASK mask = MASK_FIRST(k - s);
         VEC y = LOAD_MASKED(mask, b + s);
-#define DOT_LAST(r)                                                                     \
-    if ((r) < rows)                                                                     \
-        acc[r][0] = FMA(LOAD_MASKED(mask, a + (r) * a_row + s), y, acc[r][0]);
+#define DOT_LAST(r)                                                                                                    \
+    if ((r) < rows)                                                                                                    \
+        acc[r][0] = FMA(LOAD_MASKED(mask, a + (r)*a_row + s), y, acc[r][0]);
         EACH_DOT(DOT_LAST)
 #endif
     } else if (s < k) {
@@ -313,13 +317,13 @@ static inline __attribute__((always_inline)) void NAME(dot_rows)(const int rows,
         NAME(dot_copy)(b_copy, 1, k - s, b + s, 0, 1);
         EACH_DOT(DOT_STEP)
     }
-#define DOT_FOLD(r)                                                                     \
-    if ((r) < rows) {                                                                   \
-        if (DOT_VECS == 4)                                                              \
-            acc[r][0] += acc[r][2], acc[r][1] += acc[r][3];                             \
-        if (DOT_VECS >= 2)                                                              \
-            acc[r][0] += acc[r][1];                                                     \
-        folded[r] = FOLD(acc[r][0]);                                                    \
+#define DOT_FOLD(r)                                                                                                    \
+    if ((r) < rows) {                                                                                                  \
+        if (DOT_VECS == 4)                                                                                             \
+            acc[r][0] += acc[r][2], acc[r][1] += acc[r][3];                                                            \
+        if (DOT_VECS >= 2)                                                                                             \
+            acc[r][0] += acc[r][1];                                                                                    \
+        folded[r] = FOLD(acc[r][0]);                                                                                   \
     }
     EACH_DOT(DOT_FOLD)
     for (int r = rows; r < PIECE_LANES; r++)

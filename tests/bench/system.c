@@ -1,6 +1,7 @@
-/* Blocks, values and the clock of the benchmark. */
+/* Blocks, values, the clock and the CPU. */
 #define _GNU_SOURCE
 #include "bench.h"
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,4 +64,37 @@ int64_t bench_now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+int bench_pin(void)
+{
+#ifdef __linux__
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return -1;
+    for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
+        if (CPU_ISSET(cpu, &allowed)) {
+            CPU_ZERO(&one);
+            CPU_SET(cpu, &one);
+            return sched_setaffinity(0, sizeof one, &one) == 0 ? cpu : -1;
+        }
+#endif
+    return -1;
+}
+
+void bench_cpu_model(char *text, size_t size)
+{
+    snprintf(text, size, "unknown CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[256];
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (colon && strncmp(line, "model name", 10) == 0) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(text, size, "%s", colon + 2);
+            break;
+        }
+    }
+    if (file)
+        fclose(file);
 }

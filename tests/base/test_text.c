@@ -1,0 +1,173 @@
+/* Numbers and shapes as text, against Python's recorded output (tests/data/text_golden.txt) and against each other. */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static double from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static float float_from_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static int as_text(char *buf, size_t size, char kind, int digits, uint64_t bits)
+{
+    switch (kind) {
+    case 'r':
+        return tni_text_double(buf, size, from_bits(bits));
+    case 's':
+        return tni_text_float(buf, size, float_from_bits((uint32_t)bits));
+    case 'f':
+        return tni_text_fixed(buf, size, from_bits(bits), digits);
+    case 'e':
+        return tni_text_scientific(buf, size, from_bits(bits), digits);
+    default:
+        return tni_text_general(buf, size, from_bits(bits), digits);
+    }
+}
+
+static void golden(void **state)
+{
+    (void)state;
+    static char line[2048], got[2048], cut[2048];
+    FILE *file = fopen(TENON_TEST_DATA "/text_golden.txt", "r");
+    assert_non_null(file);
+    int lines = 0;
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#')
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        char *rest;
+        int digits = (int)strtol(line + 2, &rest, 10);
+        uint64_t bits = strtoull(rest, &rest, 16);
+        const char *wanted = rest + 1;
+        int length = as_text(got, sizeof got, line[0], digits, bits);
+        if (strcmp(got, wanted) != 0 || length != (int)strlen(wanted))
+            fail_msg("%c %d %016llx: \"%s\" (%d), needed \"%s\"", line[0], digits, (unsigned long long)bits, got,
+                     length, wanted);
+        size_t room = (size_t)lines++ % 30;
+        memset(cut, '#', sizeof cut);
+        length = as_text(cut, room, line[0], digits, bits);
+        size_t kept = room == 0 ? 0 : strlen(wanted) < room ? strlen(wanted) : room - 1;
+        if (length != (int)kept || memcmp(cut, wanted, kept) != 0 || (room > 0 && cut[kept] != '\0') ||
+            cut[room] != '#')
+            fail_msg("%c %d %016llx cut to %zu", line[0], digits, (unsigned long long)bits, room);
+    }
+    fclose(file);
+    assert_true(lines > 4000);
+}
+
+static void known_values(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } known[] = {
+        {5e-324, "5e-324"},
+        {1.7976931348623157e308, "1.7976931348623157e+308"},
+        {2.2250738585072014e-308, "2.2250738585072014e-308"},
+        {0.1, "0.1"},
+        {1e16, "1e+16"},
+        {9999999999999998.0, "9999999999999998.0"},
+        {1e22, "1e+22"},
+        {123456789012345680.0, "1.2345678901234568e+17"},
+        {1e-5, "1e-05"},
+        {0.0001, "0.0001"},
+        {-0.0, "-0.0"},
+        {5.684341886080802e-14, "5.684341886080802e-14"}, /* 2^-44: the nearest 16 digits read as its neighbour */
+        {1.0, "1.0"},
+        {-2.5, "-2.5"},
+    };
+    char buf[32];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        tni_text_double(buf, sizeof buf, known[i].value);
+        assert_string_equal(buf, known[i].text);
+    }
+    tni_text_fixed(buf, sizeof buf, 0.5, 0);
+    assert_string_equal(buf, "0");
+    tni_text_fixed(buf, sizeof buf, 1.5, -3);
+    assert_string_equal(buf, "2");
+    tni_text_general(buf, sizeof buf, 100000, 6);
+    assert_string_equal(buf, "100000");
+    tni_text_general(buf, sizeof buf, 1e6, 6);
+    assert_string_equal(buf, "1e+06");
+    tni_text_double(buf, sizeof buf, -from_bits(0x7ff8000000000000));
+    assert_string_equal(buf, "nan");
+}
+
+/* The text reads back as the same number, with fewer digits it does not, and it is what 17 digits round to. */
+static void round_trip(void **state)
+{
+    (void)state;
+    uint64_t random = 12345;
+    char buf[40];
+    for (int i = 0; i < 3000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        uint64_t bits = i % 3 ? random : random & 0x800fffffffffffff; /* every third a denormal */
+        double value = from_bits(bits);
+        if (value != value)
+            continue;
+        int length = tni_text_double(buf, sizeof buf, value);
+        if (length > 24 || strtod(buf, NULL) != value)
+            fail_msg("%016llx gave %s", (unsigned long long)bits, buf);
+        float single = float_from_bits((uint32_t)(random >> 32) & (i % 3 ? 0xffffffff : 0x807fffff));
+        if (single != single)
+            continue;
+        length = tni_text_float(buf, sizeof buf, single);
+        if (length > 24 || strtof(buf, NULL) != single)
+            fail_msg("float %a gave %s", (double)single, buf);
+    }
+}
+
+static void many_digits(void **state)
+{
+    (void)state;
+    static char buf[3000];
+    assert_int_equal(tni_text_fixed(buf, sizeof buf, 0.1, 2000), 2002);
+    assert_int_equal(tni_text_scientific(buf, sizeof buf, 5e-324, 2000), 2007);
+    assert_int_equal(tni_text_general(buf, sizeof buf, 5e-324, 2000), 757); /* 751 digits, '.', "e-324" */
+    assert_int_equal(tni_text_fixed(buf, 10, 0.1, 2147483647), 9);
+    assert_int_equal(tni_text_scientific(buf, 10, 0.1, 2147483647), 9);
+    assert_int_equal(tni_text_general(buf, 10, 1e300, 2147483647), 9);
+}
+
+static void shapes(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {3, 4, -1, INT64_MAX, INT64_MIN, 0};
+    char buf[128];
+    assert_int_equal(tni_text_shape(buf, sizeof buf, sizes, 2), 6);
+    assert_string_equal(buf, "[3, 4]");
+    assert_int_equal(tni_text_shape(buf, sizeof buf, NULL, 0), 2);
+    assert_string_equal(buf, "[]");
+    tni_text_shape(buf, sizeof buf, sizes, 6);
+    assert_string_equal(buf, "[3, 4, -1, 9223372036854775807, -9223372036854775808, 0]");
+    tni_text_shape(buf, 20, sizes, 6);
+    assert_string_equal(buf, "[3, 4, -1, ...]");
+    tni_text_shape(buf, 7, sizes, 2);
+    assert_string_equal(buf, "[3, 4]");
+    for (size_t room = 0; room < 64; room++)
+        for (int ndim = 0; ndim <= 6; ndim++) {
+            memset(buf, '#', sizeof buf);
+            int length = tni_text_shape(buf, room, sizes, ndim);
+            assert_int_equal(buf[room], '#');
+            if (room > 0)
+                assert_int_equal(strlen(buf), length);
+            if (room > 6)
+                assert_int_equal(buf[length - 1], ']');
+        }
+}
+
+TEST_MAIN(test(golden), test(known_values), test(round_trip), test(many_digits), test(shapes))

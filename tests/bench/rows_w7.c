@@ -1,0 +1,127 @@
+/* W7: overhead of one operation, on tensors of a few elements. */
+#include "bench.h"
+#include "yardstick_tensor.h"
+#include <string.h>
+
+static int plain_dtype(const fixture *f)
+{
+    return f->dtype == TN_FLOAT32 ? PLAIN_F32 : PLAIN_F64;
+}
+
+/* The yardstick's operands. */
+static plain *x_plain, *y_plain;
+
+/* Fills an operand with cx's or cy's values, in place of the one of the row before. */
+static bool replace(plain **operand, const fixture *f, const void *values, const int64_t *size, int ndim)
+{
+    plain_release(*operand);
+    *operand = plain_empty(size, ndim, plain_dtype(f));
+    if (*operand)
+        memcpy(plain_data(*operand), values, (size_t)f->numel * tn_itemsize(f->dtype));
+    return *operand != NULL;
+}
+
+/* Two tensors of 1 element. */
+
+static bool setup_tiny(fixture *f)
+{
+    const int64_t one[] = {1};
+    f->cx = bench_values(f, 1, 1, 1, 0);
+    f->cy = bench_values(f, 1, 2, 1, 0);
+    f->cout = bench_block(f, sizeof(double));
+    f->numel = f->result_numel = 1;
+    if (!f->cx || !f->cy || !f->cout || !replace(&x_plain, f, f->cx, one, 1) || !replace(&y_plain, f, f->cy, one, 1))
+        return false;
+    f->x = tn_from_array(f->cx, one, 1, f->dtype);
+    f->y = tn_from_array(f->cy, one, 1, f->dtype);
+    return f->x && f->y;
+}
+
+static bool setup_create(fixture *f)
+{
+    bool ok = setup_tiny(f);
+    f->result_numel = 0;
+    return ok;
+}
+
+/* One tensor of 2 x 3. */
+static bool setup_small(fixture *f)
+{
+    const int64_t size[] = {2, 3};
+    f->rows = 2;
+    f->cols = 3;
+    f->numel = f->result_numel = 6;
+    f->cx = bench_values(f, 6, 1, 1, 0);
+    f->cout = bench_block(f, 6 * sizeof(double));
+    if (!f->cx || !f->cout || !replace(&x_plain, f, f->cx, size, 2))
+        return false;
+    f->x = tn_from_array(f->cx, size, 2, f->dtype);
+    return f->x != NULL;
+}
+
+static tn_tensor *tenon_add(fixture *f, int64_t n)
+{
+    for (; n > 1; n--) {
+        tn_tensor *z = tn_add(f->x, f->y);
+        tn_drop(&z);
+    }
+    return tn_add(f->x, f->y);
+}
+
+static tn_tensor *tenon_create(fixture *f, int64_t n)
+{
+    const int64_t one[] = {1};
+    for (; n > 1; n--) {
+        tn_tensor *z = tn_empty(one, 1, f->dtype);
+        tn_drop(&z);
+    }
+    return tn_empty(one, 1, f->dtype);
+}
+
+static tn_tensor *tenon_view(fixture *f, int64_t n)
+{
+    for (; n > 1; n--) {
+        tn_tensor *z = tn_t(f->x);
+        tn_drop(&z);
+    }
+    return tn_t(f->x);
+}
+
+static void c_add(fixture *f, int64_t n)
+{
+    for (; n > 1; n--)
+        plain_release(plain_add(x_plain, y_plain));
+    plain *z = plain_add(x_plain, y_plain);
+    memcpy(f->cout, plain_data(z), tn_itemsize(f->dtype));
+    plain_release(z);
+}
+
+static void c_create(fixture *f, int64_t n)
+{
+    const int64_t one[] = {1};
+    for (; n > 0; n--)
+        plain_release(plain_empty(one, 1, plain_dtype(f)));
+}
+
+static void c_view(fixture *f, int64_t n)
+{
+    for (; n > 1; n--)
+        plain_release(plain_t(x_plain));
+    plain *view = plain_t(x_plain);
+    size_t bytes = tn_itemsize(f->dtype);
+    for (int64_t i = 0; i < f->numel; i++) {
+        int64_t at = i / f->rows * plain_stride(view, 0) + i % f->rows * plain_stride(view, 1);
+        memcpy((char *)f->cout + (size_t)i * bytes, (char *)plain_data(view) + (size_t)at * bytes, bytes);
+    }
+    plain_release(view);
+}
+
+const row rows_w7[] = {
+    {.work = "W7", .name = "add, no grad", .unit = UNIT_NS, .dtypes = DTYPE_F32 | DTYPE_F64,
+     .setup = setup_tiny, .tenon = tenon_add, .c = c_add},
+    {.work = "W7", .name = "create", .unit = UNIT_NS, .dtypes = DTYPE_F32,
+     .setup = setup_create, .tenon = tenon_create, .c = c_create},
+    {.work = "W7", .name = "view", .unit = UNIT_NS, .dtypes = DTYPE_F32,
+     .setup = setup_small, .tenon = tenon_view, .c = c_view},
+};
+const int rows_w7_count = sizeof rows_w7 / sizeof *rows_w7;
