@@ -1,4 +1,4 @@
-# The static and the shared library from the floors' objects, and what installing them needs.
+# The static and the shared library from the floors' objects: tenon::static and tenon::shared.
 set(objects)
 foreach(floor ${TENON_FLOORS})
   list(APPEND objects $<TARGET_OBJECTS:tenon_${floor}>)
@@ -12,12 +12,10 @@ find_package(Threads REQUIRED)
 foreach(kind static shared)
   string(TOUPPER ${kind} upper)
   add_library(tenon_${kind} ${upper} ${objects})
-  set_target_properties(tenon_${kind} PROPERTIES OUTPUT_NAME tenon LINKER_LANGUAGE C
+  set_target_properties(tenon_${kind} PROPERTIES OUTPUT_NAME tenon EXPORT_NAME ${kind} LINKER_LANGUAGE C
                         VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
   target_include_directories(tenon_${kind} INTERFACE
-    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/engine/include> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/nn/include>
-    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/data/include> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/train/include>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    "$<BUILD_INTERFACE:${TENON_PUBLIC_INCLUDES}>" $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(tenon_${kind} PUBLIC m Threads::Threads ${CMAKE_DL_LIBS})
   add_library(tenon::${kind} ALIAS tenon_${kind})
 endforeach()

@@ -26,7 +26,7 @@ typedef struct job {
 enum {
     TASK_FLOPS = 2 * 1000 * 1000, /* a task shared with other threads takes 10 us or more */
     TASK_ROWS = 192,              /* of c: with 384 steps of a 288 KiB, which the second-level cache holds */
-    PACKED_ROWS = 48,             /* packing pays from here on: measured */
+    PACKED_ROWS = 48,             /* packing pays about from here on: chosen by estimate */
     PACKED_COLUMNS = 64,
     PACKED_FLOPS = 1000 * 1000,
 };

@@ -61,8 +61,7 @@ static inline VEC V(exp_clamped)(VEC x)
     VEC n, shifted;
     VEC r = V(exp_reduce)(x, &n, &shifted);
     VEC q = V(polynomial)(r, T_NAME(exp_q), TNI_COUNT(T_NAME(exp_q)));
-    VEC p = V(mul_add)(r, V(mul_add)(r, q, V(set1)(1)), V(set1)(1));
-    return V(exp_scale)(p, n, shifted);
+    return V(exp_scale)(V(mul_add)(r * r, q, r) + V(set1)(1), n, shifted);
 }
 
 static inline VEC V(exp)(VEC x)
@@ -85,52 +84,29 @@ static inline VEC V(expm1)(VEC x)
     return V(select)(V(lt)(V(abs)(x), V(set1)(T_PICK(0x1p-25f, 0x1p-54))), x, y);
 }
 
-/* a / (d + e), |e| at most an ulp of d, 1 <= d <= 2^66: without a division, which takes as long as twenty multiply-adds, where those
- * are fused. Turning the exponent bits round gives d y within [1, 9/8]; a parabola p with |1 - w p(w)| < 5.2e-5 there (of
- * Chebyshev's third polynomial) makes y good to 14 bits, and the remainder of the quotient, exact but for its last bit, doubles that. */
-static inline VEC V(quotient)(VEC a, VEC d, VEC e)
-{
-#if TNI_SIMD_FMA
-    VEC y = V(of_bits)(V(set1_bits)(T_PICK(0x7f000000u, 0x7fe0000000000000u)) - V(bits)(d));
-    VEC w = d * y;
-    VEC p = V(fma)(V(fma)(w, V(set1)((T)0x1.abf7e8p-1), V(set1)((T)-0x1.55098cp+1)), w, V(set1)((T)0x1.6a09e6p+1));
-    y = y * p;
-#if T_IS_DOUBLE
-    y = V(fma)(y, V(fma)(V(neg)(d), y, V(set1)(1)), y);
-#endif
-    VEC q = a * y;
-    VEC remainder = V(fma)(V(neg)(q), e, V(fma)(V(neg)(q), d, a));
-    return V(fma)(remainder, y, q);
-#else
-    VEC q = a / d;
-    return q - q * (e / d);
-#endif
-}
-
-/* tanh |x| = u / (u + 2), u = e^(2 |x|) - 1; beyond the clamp it rounds to 1. d + e = u + 2 exactly. */
+/* Below 0.55 x + x^3 p(x^2); above 1 - 2 / (e^(2 |x|) + 1), whose fraction is then below 1/2 and so are its errors. Both are computed.
+ * Beyond the clamp tanh rounds to 1. */
 static inline VEC V(tanh)(VEC x)
 {
-    const VEC two = V(set1)(2);
-    VEC n, shifted;
-    VEC twice = V(min2)(V(set1)(T_PICK(20.0f, 44.0)), V(abs)(x) * two);
-    VEC r = V(exp_reduce)(twice, &n, &shifted);
+    VEC n, shifted, magnitude = V(abs)(x), square = x * x;
+    VEC p = V(polynomial)(square, T_NAME(tanh_p), TNI_COUNT(T_NAME(tanh_p)));
+    VEC near = V(mul_add)(square * magnitude, p, magnitude);
+
+    VEC r = V(exp_reduce)(V(min2)(V(set1)(T_PICK(20.0f, 44.0)), magnitude + magnitude), &n, &shifted);
     VEC q = V(polynomial)(r, T_NAME(exp_q), TNI_COUNT(T_NAME(exp_q)));
-    VEC m = V(mul_add)(r * r, q, r);
-    VEC scale = V(power_of_two)(shifted);
-    VEC u = V(mul_add)(scale, m, scale - V(set1)(1));
-    VEC d = u + two;
-    VEC e = V(min2)(two, u) - (d - V(max2)(two, u));
-    return V(copysign)(V(quotient)(u, d, e), x);
+    VEC power = (V(mul_add)(r * r, q, r) + V(set1)(1)) * V(power_of_two)(shifted);
+    VEC far = V(set1)(1) - V(set1)(2) / (power + V(set1)(1));
+    return V(copysign)(V(select)(V(lt)(magnitude, V(set1)((T)0.55)), near, far), x);
 }
 
-/* 1 / (1 + e^-x), written with t = e^-|x| <= 1: 1 / (1 + t), or t / (1 + t) below zero. d + e = 1 + t exactly. */
+/* 1 / (1 + e^-x) with t = e^-|x| <= 1 and q = t / (1 + t): 1 - q, and below zero t - t q. */
 static inline VEC V(sigmoid)(VEC x)
 {
     const VEC one = V(set1)(1);
     VEC t = V(exp_clamped)(V(max2)(V(set1)(T_PICK(-104.0f, -746.0)), V(neg)(V(abs)(x))));
-    VEC d = t + one;
-    VEC e = t - (d - one);
-    return V(quotient)(V(select)(V(lt)(x, V(set1)(0)), t, one), d, e);
+    VEC q = t / (t + one);
+    VEC scale = V(select)(V(lt)(x, V(set1)(0)), t, one);
+    return V(mul_add)(V(neg)(scale), q, scale);
 }
 
 /* x = m 2^e with 3/4 <= m < 3/2; returns m. For positive x, denormal ones too. AVX-512 also takes 0 and infinity (e is -inf, inf; m is

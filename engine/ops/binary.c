@@ -52,8 +52,10 @@ static tn_status arithmetic_infer(tni_call *call, tni_meta *meta)
             if (call->in[i] ? (tn_dtype)call->in[i]->dtype == TN_BOOL : attr->number[i].kind == TN_SCALAR_BOOL)
                 return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "%s", row->refuse);
     }
-    if (row->divides && !tni_is_float(dtype))
+    if (row->divides && !tni_is_float(dtype)) {
         dtype = tn_get_default_dtype();
+        call->dense = false; /* the operands are converted */
+    }
     if (TNI_UNLIKELY(attr != &tni_binary_default && !is_one(attr->alpha)) && check_alpha(call, attr->alpha, dtype))
         return tni_pending();
     meta->record.dtype = dtype;

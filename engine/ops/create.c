@@ -98,7 +98,8 @@ static tn_status create_infer(tni_call *call, tni_meta *meta)
         value = tn_int(call->op == &tni_op_ones);
     if (check_value(name, value, dtype))
         return tni_pending();
-    memcpy(meta->room, attr->size.data, (size_t)attr->size.n * sizeof *meta->room);
+    for (int d = 0; d < attr->size.n; d++)
+        meta->room[d] = attr->size.data[d];
     return tni_meta_contiguous(call, meta, attr->size.n, dtype, tn_get_default_device().type);
 }
 

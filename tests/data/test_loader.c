@@ -45,7 +45,8 @@ static void every_sample_once(void **state)
                 bool shuffle = options & 1, drop = options & 2;
                 tn_scope scope = tn_scope_begin();
                 tn_loader *loader = tn_loader_new(
-                    numbered(n), &(tn_loader_options){.batch_size = batch, .shuffle = shuffle, .drop_last = drop, .seed = 5});
+                    numbered(n),
+                    &(tn_loader_options){.batch_size = batch, .shuffle = shuffle, .drop_last = drop, .seed = 5});
                 if (n == 0 || (drop && batch > n)) {
                     assert_null(loader);
                     assert_int_equal(tn_error_code(), TN_ERROR_ARGUMENT);
@@ -56,7 +57,8 @@ static void every_sample_once(void **state)
                 for (int epoch = 0; epoch < 2; epoch++) {
                     int64_t samples[34], seen[34] = {0}, count = collect(loader, n, batch, samples);
                     if (count != (drop ? n - n % batch : n))
-                        fail_msg("n %d batch %d shuffle %d drop %d: %d samples", (int)n, (int)batch, shuffle, drop, (int)count);
+                        fail_msg("n %d batch %d shuffle %d drop %d: %d samples", (int)n, (int)batch, shuffle, drop,
+                                 (int)count);
                     for (int64_t i = 0; i < count; i++) {
                         if (seen[samples[i]]++)
                             fail_msg("n %d batch %d: sample %d came twice", (int)n, (int)batch, (int)samples[i]);
@@ -78,8 +80,8 @@ static void golden_order(void **state)
         tn_torch_generator global;
         tn_torch_manual_seed(&global, 11);
         tn_scope scope = tn_scope_begin();
-        tn_loader *loader =
-            tn_loader_new(numbered(50), &(tn_loader_options){.batch_size = batch, .shuffle = true, .global_generator = &global});
+        tn_loader *loader = tn_loader_new(
+            numbered(50), &(tn_loader_options){.batch_size = batch, .shuffle = true, .global_generator = &global});
         assert_int_equal(collect(loader, 50, batch, samples), 50);
         assert_int_equal(collect(loader, 50, batch, samples + 50), 50);
         golden_check("torch_dataloader_11.50x2", "i64", samples, 100);
@@ -88,10 +90,11 @@ static void golden_order(void **state)
 }
 
 /* PyTorch 2.15: two epochs of DataLoader(shuffle=True, generator=g) over 50 samples after g.manual_seed(11). */
-static const int64_t own_order[100] = {
-    20, 5,  19, 34, 1,  0,  27, 39, 48, 46, 15, 21, 30, 4,  22, 35, 38, 6,  14, 40, 28, 24, 11, 7,  25, 32, 9,  12, 33, 36, 17, 26, 45, 49,
-    18, 23, 16, 13, 47, 2,  8,  31, 3,  43, 37, 41, 10, 42, 44, 29, 27, 19, 13, 43, 34, 21, 38, 48, 46, 9,  2,  15, 30, 4,  37, 40, 25, 42,
-    49, 3,  20, 12, 8,  33, 1,  5,  35, 31, 6,  32, 36, 11, 28, 7,  18, 45, 29, 24, 0,  47, 26, 44, 39, 23, 17, 41, 14, 22, 16, 10};
+static const int64_t own_order[100] = {20, 5,  19, 34, 1,  0,  27, 39, 48, 46, 15, 21, 30, 4,  22, 35, 38, 6,  14, 40,
+                                       28, 24, 11, 7,  25, 32, 9,  12, 33, 36, 17, 26, 45, 49, 18, 23, 16, 13, 47, 2,
+                                       8,  31, 3,  43, 37, 41, 10, 42, 44, 29, 27, 19, 13, 43, 34, 21, 38, 48, 46, 9,
+                                       2,  15, 30, 4,  37, 40, 25, 42, 49, 3,  20, 12, 8,  33, 1,  5,  35, 31, 6,  32,
+                                       36, 11, 28, 7,  18, 45, 29, 24, 0,  47, 26, 44, 39, 23, 17, 41, 14, 22, 16, 10};
 
 static void order_of_a_seed(void **state)
 {
@@ -99,7 +102,8 @@ static void order_of_a_seed(void **state)
     for (int64_t batch = 1; batch <= 50; batch += 7) {
         int64_t samples[100];
         tn_scope scope = tn_scope_begin();
-        tn_loader *loader = tn_loader_new(numbered(50), &(tn_loader_options){.batch_size = batch, .shuffle = true, .seed = 11});
+        tn_loader *loader =
+            tn_loader_new(numbered(50), &(tn_loader_options){.batch_size = batch, .shuffle = true, .seed = 11});
         assert_int_equal(collect(loader, 50, batch, samples), 50);
         assert_int_equal(collect(loader, 50, batch, samples + 50), 50);
         golden_compare("order of seed 11", "i64", own_order, samples, 100);
@@ -127,7 +131,8 @@ static void epochs_left_early(void **state)
         int64_t samples[32], count = 0;
         tn_scope scope = tn_scope_begin();
         tn_loader *loader =
-            tn_loader_new(numbered(left[i].n), &(tn_loader_options){.batch_size = 4, .shuffle = true, .drop_last = left[i].drop, .seed = 3});
+            tn_loader_new(numbered(left[i].n),
+                          &(tn_loader_options){.batch_size = 4, .shuffle = true, .drop_last = left[i].drop, .seed = 3});
         tn_batch b;
         for (int k = 0; k != left[i].take && tn_loader_next(loader, &b); k++)
             for (int64_t j = 0; j < tn_size(b.y, 0); j++)
@@ -189,11 +194,13 @@ static void gather_rows(void **state)
                 x = tn_expand(tn_narrow(x, 1, 2, 1), (int64_t[]){7, 5, 6}, 3);
             int64_t n = tn_size(x, 0);
             tn_dataset *dataset = tn_tensor_dataset(x, tn_arange(tn_int(0), tn_int(n), tn_int(1), TN_INT64));
-            tn_loader *loader = tn_loader_new(dataset, &(tn_loader_options){.batch_size = 2, .shuffle = true, .seed = 1});
+            tn_loader *loader =
+                tn_loader_new(dataset, &(tn_loader_options){.batch_size = 2, .shuffle = true, .seed = 1});
             for (tn_batch b; tn_loader_next(loader, &b);)
                 for (int64_t i = 0; i < tn_size(b.y, 0); i++)
                     if (!tn_equal(tn_select(b.x, 0, i), tn_select(x, 0, tn_data_i64(b.y)[i])))
-                        fail_msg("%s, form %d: row %d of batch %d is another", tn_dtype_name(dtypes[d]), form, (int)i, (int)b.index);
+                        fail_msg("%s, form %d: row %d of batch %d is another", tn_dtype_name(dtypes[d]), form, (int)i,
+                                 (int)b.index);
             assert_string_equal(tn_error_message(), "");
             tn_scope_end(scope);
         }
@@ -204,7 +211,8 @@ static void meta_dataset(void **state)
     (void)state;
     tn_scope scope = tn_scope_begin();
     tn_set_default_device((tn_device){TN_META, 0});
-    tn_dataset *dataset = tn_tensor_dataset(tn_empty((int64_t[]){5, 2}, 2, TN_FLOAT32), tn_empty((int64_t[]){5}, 1, TN_INT64));
+    tn_dataset *dataset =
+        tn_tensor_dataset(tn_empty((int64_t[]){5, 2}, 2, TN_FLOAT32), tn_empty((int64_t[]){5}, 1, TN_INT64));
     tn_set_default_device((tn_device){TN_CPU, 0});
     tn_loader *loader = tn_loader_new(dataset, &(tn_loader_options){.batch_size = 2, .shuffle = true});
     int64_t rows = 0;
@@ -234,7 +242,8 @@ static void bad_input(void **state)
     tn_batch b = {.index = 77};
     refuse(NULL, (tn_loader_options){0}, TN_ERROR_NULL, "loader_new: argument 1 (dataset) is NULL");
     refuse(dataset, (tn_loader_options){.batch_size = -1}, TN_ERROR_ARGUMENT, "batch_size is -1");
-    refuse(dataset, (tn_loader_options){.batch_size = 6, .drop_last = true}, TN_ERROR_ARGUMENT, "the dataset has 5 samples");
+    refuse(dataset, (tn_loader_options){.batch_size = 6, .drop_last = true}, TN_ERROR_ARGUMENT,
+           "the dataset has 5 samples");
     tn_torch_generator unseeded = {0};
     refuse(dataset, (tn_loader_options){.shuffle = true, .global_generator = &unseeded}, TN_ERROR_STATE, "loader_new");
     refuse(numbered(0), (tn_loader_options){0}, TN_ERROR_ARGUMENT, "empty");
@@ -292,5 +301,5 @@ static void failed_call_repeats(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(every_sample_once), test(golden_order), test(order_of_a_seed), test(epochs_left_early), test(views_and_copies), test(gather_rows),
-          test(meta_dataset), test(bad_input), test(failed_call_repeats))
+TEST_MAIN(test(every_sample_once), test(golden_order), test(order_of_a_seed), test(epochs_left_early),
+          test(views_and_copies), test(gather_rows), test(meta_dataset), test(bad_input), test(failed_call_repeats))

@@ -45,7 +45,10 @@ static const struct {
     {3, 0.0, 7, {2.0, 0x1.ffffffffffffep-2, 0.0, 0.5, 1.0, 0.0}, {1, 1, 0}},
     {1, 0.5, 1, {0x1.9fd5190657c50p-1, 0x1.8d8fba0904ca6p-3}, {1}},
     {2, 0.25, 9, {-0x1.e066aa1b731f9p-9, -0x1.23cfc32ce8208p-4, 0x1.ef906dbbb56b5p-1, -0x1.401efa7c8ede7p-1}, {1, 0}},
-    {5, 0.0, 4294967295, {2.0, 0x1.ffffffffffffep-2, -1.0, 0x1.1a62633145c07p-53, 1.0, 0.0, 0.0, 0.5, 0x1.fffffffffffffp-1, -0.5},
+    {5,
+     0.0,
+     4294967295,
+     {2.0, 0x1.ffffffffffffep-2, -1.0, 0x1.1a62633145c07p-53, 1.0, 0.0, 0.0, 0.5, 0x1.fffffffffffffp-1, -0.5},
      {1, 0, 0, 1, 1}},
 };
 
@@ -143,5 +146,5 @@ static void tensor_dataset(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(golden_points), test(small_sizes), test(float32_is_rounded_float64), test(default_device_does_not_matter), test(bad_input),
-          test(tensor_dataset))
+TEST_MAIN(test(golden_points), test(small_sizes), test(float32_is_rounded_float64),
+          test(default_device_does_not_matter), test(bad_input), test(tensor_dataset))

@@ -31,7 +31,8 @@ static void read_back(FILE *file, char *text)
     fclose(file);
 }
 
-/* Runs `tenon` with the words of `line`; '' is an empty word. out: where stdout goes instead of last.out, "" for closed. */
+/* Runs `tenon` with the words of `line`; '' is an empty word. out: where stdout goes instead of last.out, "" for
+ * closed. */
 static void run_to(const char *line, const char *out)
 {
     extern char **environ;
@@ -39,7 +40,7 @@ static void run_to(const char *line, const char *out)
     int argc = 1, status;
     pid_t child;
     snprintf(copy, sizeof copy, "%s", line);
-    for (char *at = copy; (at += strspn(at, " ")), *at; ) {
+    for (char *at = copy; (at += strspn(at, " ")), *at;) {
         assert_true(argc <= WORDS);
         argv[argc++] = at;
         at += strcspn(at, " ");
@@ -78,7 +79,8 @@ static void run(const char *line)
 static void expect_code(const char *line, int code)
 {
     if (last.code != code)
-        fail_msg("tenon %s: exit code %d, expected %d\nstdout: %s\nstderr: %s", line, last.code, code, last.out, last.err);
+        fail_msg("tenon %s: exit code %d, expected %d\nstdout: %s\nstderr: %s", line, last.code, code, last.out,
+                 last.err);
 }
 
 static void expect_text(const char *line, const char *text, const char *said)
@@ -115,9 +117,11 @@ static void fails(const char *line, int code, const char *said)
 static void the_lesson(void **state)
 {
     (void)state;
-    succeeds("compare", "2-16-16-1|200|noise 0.2|337 parameters|X|[200, 2]|float64|[2, 1]|float32|[2, 1]|0.weight|[16, 2]|"
-                        "4.bias|outputs|[200, 1]|[1, 1]|against the lesson's|equal to rounding|absolute|e-08 at point|relative|ulp|"
-                        "The values for attribute 'dtype' do not match: torch.float32 != torch.float64.|passes");
+    succeeds(
+        "compare",
+        "2-16-16-1|200|noise 0.2|337 parameters|X|[200, 2]|float64|[2, 1]|float32|[2, 1]|0.weight|[16, 2]|"
+        "4.bias|outputs|[200, 1]|[1, 1]|against the lesson's|equal to rounding|absolute|e-08 at point|relative|ulp|"
+        "The values for attribute 'dtype' do not match: torch.float32 != torch.float64.|passes");
     for (char *at = strtok(last.out, "\n"); at; at = strtok(NULL, "\n"))
         if (strlen(at) > 100)
             fail_msg("a line of %d columns: %s", (int)strlen(at), at);
@@ -132,7 +136,9 @@ static void help_and_version(void **state)
     succeeds("--help", "Usage: tenon|compare|help|version|Exit code");
     succeeds("-h", "Usage: tenon");
     succeeds("help", "Usage: tenon");
-    succeeds("compare --help", "Usage: tenon compare|--samples N|--noise|--seed|--hidden|--like|--json|Examples:|tenon compare --like torch");
+    succeeds(
+        "compare --help",
+        "Usage: tenon compare|--samples N|--noise|--seed|--hidden|--like|--json|Examples:|tenon compare --like torch");
     succeeds("compare -h", "Usage: tenon compare");
     succeeds("help compare", "Usage: tenon compare");
     succeeds("compare --samples 5 --help", "Usage: tenon compare");
@@ -170,13 +176,20 @@ static void bad_values(void **state)
     static const struct {
         const char *option, *needed, *values[24];
     } bad[] = {
-        {"--samples", "needed a whole number from 1 to ",
-         {"0", "-1", "+5", "1e3", "5.0", "0x10", "five", "''", "-", "5x", "9223372036854775808", "99999999999999999999", "nan"}},
-        {"--noise", "needed a number from 0 to ", {"nan", "inf", "-inf", "-1", "abc", "0.2x", "''", "1e999", "0.2,", "-nan", "1001"}},
-        {"--seed", "needed a whole number from 0 to 4294967295", {"-1", "4294967296", "zero", "0.5", "''", "18446744073709551616"}},
-        {"--hidden", "with commas between",
-         {"16,,16", "''", "0", "-3", "1e3", "99999999999", ",16", "16,", ",", "16;16", "16,none", "nonesuch", "16,0", "16.5",
-          "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"}},
+        {"--samples",
+         "needed a whole number from 1 to ",
+         {"0", "-1", "+5", "1e3", "5.0", "0x10", "five", "''", "-", "5x", "9223372036854775808", "99999999999999999999",
+          "nan"}},
+        {"--noise",
+         "needed a number from 0 to ",
+         {"nan", "inf", "-inf", "-1", "abc", "0.2x", "''", "1e999", "0.2,", "-nan", "1001"}},
+        {"--seed",
+         "needed a whole number from 0 to 4294967295",
+         {"-1", "4294967296", "zero", "0.5", "''", "18446744073709551616"}},
+        {"--hidden",
+         "with commas between",
+         {"16,,16", "''", "0", "-3", "1e3", "99999999999", ",16", "16,", ",", "16;16", "16,none", "nonesuch", "16,0",
+          "16.5", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"}},
         {"--like", "needed 'tenon' or 'torch'", {"Torch", "''", "numpy", "tenon,torch"}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -194,7 +207,8 @@ static void good_values(void **state)
 {
     (void)state;
     succeeds("compare --samples 1 --hidden 1", "2-1-1");
-    succeeds("compare --samples=17 --noise=0.25 --seed=4294967295 --hidden=3 --like=tenon", "17 of|noise 0.25, random_state 4294967295");
+    succeeds("compare --samples=17 --noise=0.25 --seed=4294967295 --hidden=3 --like=tenon",
+             "17 of|noise 0.25, random_state 4294967295");
     succeeds("compare --sam 5 --hid 2,2", "2-2-2-1");
     succeeds("compare --samples 5 --samples 6", "[6, 2]");
     succeeds("compare --noise 1000 --samples 1000 --hidden 64,64,64", "ulp");
@@ -230,10 +244,12 @@ static void output_lost(void **state)
 static void one_json_line(void **state)
 {
     (void)state;
-    succeeds("compare --json", "{\"samples\":200,\"noise\":0.2,\"seed\":0,\"hidden\":[16,16],\"parameters\":337,\"like\":\"tenon\",\"gap\":{\"abs\":");
+    succeeds("compare --json", "{\"samples\":200,\"noise\":0.2,\"seed\":0,\"hidden\":[16,16],\"parameters\":337,"
+                               "\"like\":\"tenon\",\"gap\":{\"abs\":");
     assert_ptr_equal(strchr(last.out, '\n'), last.out + strlen(last.out) - 1);
     succeeds("compare --json --like torch", "\"like\":\"torch\"|\"abs\":5.9|e-08,|\"index\":80}}");
-    succeeds("compare --json --hidden none --noise 0 --samples 3", "\"noise\":0.0,\"seed\":0,\"hidden\":[],\"parameters\":3,");
+    succeeds("compare --json --hidden none --noise 0 --samples 3",
+             "\"noise\":0.0,\"seed\":0,\"hidden\":[],\"parameters\":3,");
 }
 
 #if TENON_HAVE_JANSSON
@@ -274,5 +290,5 @@ static void json_values(void **state)
 #define JSON_TESTS
 #endif
 
-TEST_MAIN(test(the_lesson), test(help_and_version), test(called_wrongly), test(bad_values), test(good_values), test(too_large),
-          test(output_lost), test(one_json_line) JSON_TESTS)
+TEST_MAIN(test(the_lesson), test(help_and_version), test(called_wrongly), test(bad_values), test(good_values),
+          test(too_large), test(output_lost), test(one_json_line) JSON_TESTS)

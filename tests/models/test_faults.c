@@ -36,7 +36,7 @@ static bool load(tn_module *net, tn_dataset *moons)
     (void)net;
     tn_loader *loader = tn_loader_new(moons, &(tn_loader_options){.batch_size = 64, .shuffle = true, .seed = 1});
     int64_t count = 0;
-    for (tn_batch b; tn_loader_next(loader, &b); )
+    for (tn_batch b; tn_loader_next(loader, &b);)
         count += tn_size(b.x, 0);
     return count == 200;
 }
@@ -72,8 +72,10 @@ static bool compare(tn_module *net, tn_dataset *moons)
 static const struct {
     const char *name;
     piece run;
-} pieces[] = {{"mlp", build},  {"module_to", convert},        {"forward", forward}, {"make_moons", make_moons},
-              {"loader", load}, {"sequential_append", append_many}, {"compare", compare}};
+} pieces[] = {{"mlp", build},       {"module_to", convert},
+              {"forward", forward}, {"make_moons", make_moons},
+              {"loader", load},     {"sequential_append", append_many},
+              {"compare", compare}};
 
 static void copy_weights(tn_module *net, double *to)
 {
@@ -106,7 +108,8 @@ static void every_allocation(void **state)
             failed = tn_allocation_failed();
             tn_fail_allocation(-1, false);
             if (failed && (done || tn_error_code() != TN_ERROR_MEMORY))
-                fail_msg("%s, allocation %d failed: %s, error '%s'", pieces[i].name, (int)k, done ? "done" : "refused", tn_error_message());
+                fail_msg("%s, allocation %d failed: %s, error '%s'", pieces[i].name, (int)k, done ? "done" : "refused",
+                         tn_error_message());
             if (!failed && (!done || tn_error_code()))
                 fail_msg("%s without a failure: error '%s'", pieces[i].name, tn_error_message());
             if (!failed && k < 2)

@@ -1,5 +1,5 @@
-/* The lesson's forward pass from data to verdict, through the public headers: agreement with NumPy, the float32 gap, and the bits of
- * PyTorch 2.15's wheel. */
+/* The lesson's forward pass from data to verdict, through the public headers: agreement with NumPy, the float32 gap,
+ * and the bits of PyTorch 2.15's wheel. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ static tn_tensor *lesson_points(tn_dtype dtype)
 
 static tn_tensor *recorded_outputs(void)
 {
-    return tn_from_array(golden_values("lesson_forward_f64.approx_1e-15", "f64", 200), (int64_t[]){200, 1}, 2, TN_FLOAT64);
+    return tn_from_array(golden_values("lesson_forward_f64.approx_1e-15", "f64", 200), (int64_t[]){200, 1}, 2,
+                         TN_FLOAT64);
 }
 
 static void float64_agrees_with_numpy(void **state)
@@ -103,9 +104,11 @@ static void assert_close_on_dtypes(void **state)
     tn_scope scope = tn_scope_begin();
     tn_tensor *single = tn_sigmoid(tn_forward(lesson_net(TN_FLOAT32), lesson_points(TN_FLOAT32)));
     assert_int_equal(tn_assert_close(single, recorded_outputs(), NULL), TN_ERROR_NOT_CLOSE);
-    assert_non_null(strstr(tn_error_message(), "The values for attribute 'dtype' do not match: torch.float32 != torch.float64."));
+    assert_non_null(
+        strstr(tn_error_message(), "The values for attribute 'dtype' do not match: torch.float32 != torch.float64."));
     tn_error_clear();
-    assert_int_equal(tn_assert_close(single, recorded_outputs(), &(tn_assert_close_options){.ignore_dtype = true}), TN_OK);
+    assert_int_equal(tn_assert_close(single, recorded_outputs(), &(tn_assert_close_options){.ignore_dtype = true}),
+                     TN_OK);
     tn_scope_end(scope);
 }
 
@@ -119,7 +122,7 @@ static void batches_give_the_same(void **state)
     tn_tensor *whole = tn_sigmoid(tn_forward(net, tn_dataset_x(moons)));
     tn_loader *loader = tn_loader_new(moons, &(tn_loader_options){.batch_size = 32});
     int64_t seen = 0;
-    for (tn_batch b; tn_loader_next(loader, &b); ) {
+    for (tn_batch b; tn_loader_next(loader, &b);) {
         int64_t rows = tn_size(b.x, 0);
         assert_true(tn_allclose(tn_sigmoid(tn_forward(net, b.x)), tn_narrow(whole, 0, seen, rows), 0.0, 1e-15, false));
         seen += rows;

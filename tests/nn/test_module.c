@@ -19,8 +19,8 @@ static void parameters_and_names(void **state)
         const char *name;
         int ndim;
         int64_t size[2];
-    } expected[] = {{"0.weight", 2, {16, 2}},  {"0.bias", 1, {16}},     {"2.weight", 2, {16, 16}},
-                    {"2.bias", 1, {16}},       {"4.weight", 2, {1, 16}}, {"4.bias", 1, {1}}};
+    } expected[] = {{"0.weight", 2, {16, 2}}, {"0.bias", 1, {16}},      {"2.weight", 2, {16, 16}},
+                    {"2.bias", 1, {16}},      {"4.weight", 2, {1, 16}}, {"4.bias", 1, {1}}};
     tn_scope scope = tn_scope_begin();
     tn_module *net = tn_mlp((int64_t[]){2, 16, 16, 1}, 4, TN_FLOAT32);
     assert_int_equal(tn_parameter_count(net), 6);
@@ -54,7 +54,8 @@ static void parameters_and_names(void **state)
 static void no_such_parameter(void **state)
 {
     (void)state;
-    static const char *const names[] = {"", ".", "0", "0.", "weight", "00.weight", "0.weights", "1.weight", "5.weight", "-1.weight", "0.weight.x"};
+    static const char *const names[] = {"",          ".",        "0",        "0.",        "weight",    "00.weight",
+                                        "0.weights", "1.weight", "5.weight", "-1.weight", "0.weight.x"};
     tn_scope scope = tn_scope_begin();
     tn_module *net = tn_mlp((int64_t[]){2, 16, 16, 1}, 4, TN_FLOAT32);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -110,7 +111,8 @@ static void append_rules(void **state)
 {
     (void)state;
     tn_scope scope = tn_scope_begin();
-    tn_module *a = tn_sequential(), *b = tn_sequential(), *relu = tn_relu_module(), *linear = tn_linear_module(2, 2, true, TN_FLOAT32);
+    tn_module *a = tn_sequential(), *b = tn_sequential(), *relu = tn_relu_module(),
+              *linear = tn_linear_module(2, 2, true, TN_FLOAT32);
     assert_int_equal(tn_sequential_append(NULL, a), TN_ERROR_NULL);
     expect_error(TN_ERROR_NULL, "argument 1");
     tn_sequential_append(a, NULL);
@@ -182,7 +184,8 @@ static void to_dtype(void **state)
             assert_false(tn_is_same_storage(p, q));
             assert_int_equal(tn_use_count(q), 1);
             for (int64_t j = 0; j < tn_numel(p); j++)
-                assert_true(same ? tn_data_f64(q)[j] == tn_data_f64(p)[j] : tn_data_f32(q)[j] == (float)tn_data_f64(p)[j]);
+                assert_true(same ? tn_data_f64(q)[j] == tn_data_f64(p)[j]
+                                 : tn_data_f32(q)[j] == (float)tn_data_f64(p)[j]);
         }
         assert_string_equal(tn_module_name(tn_child(other, 1)), "ReLU");
     }
@@ -273,5 +276,5 @@ static void lifetimes(void **state)
     assert_int_equal(tn_memory_statistics().live_blocks, empty.live_blocks);
 }
 
-TEST_MAIN(test(parameters_and_names), test(no_such_parameter), test(nested_names), test(append_rules), test(nesting), test(to_dtype),
-          test(bad_layers), test(pending_and_null), test(lifetimes))
+TEST_MAIN(test(parameters_and_names), test(no_such_parameter), test(nested_names), test(append_rules), test(nesting),
+          test(to_dtype), test(bad_layers), test(pending_and_null), test(lifetimes))

@@ -47,13 +47,13 @@ static void units_in_the_last_place(void **state)
         float a;
         double b, ulp;
     } cases[] = {
-        {0x1p-149f, 0.0, 1.0},                                   /* the smallest subnormal from zero */
-        {0x1p-148f, 0x1p-149, 1.0},                              /* subnormal spacing */
-        {0x1p-126f, 0x1p-126 + 0x1p-149, 1.0},                   /* smallest normal */
-        {1.0f, 1.0 + 0x1p-24, 0.5},                              /* a tie rounds to even: b becomes 1 */
-        {0x1.fffffep+127f, 0x1.fffffcp+127, 1.0},                /* largest numbers */
+        {0x1p-149f, 0.0, 1.0},                    /* the smallest subnormal from zero */
+        {0x1p-148f, 0x1p-149, 1.0},               /* subnormal spacing */
+        {0x1p-126f, 0x1p-126 + 0x1p-149, 1.0},    /* smallest normal */
+        {1.0f, 1.0 + 0x1p-24, 0.5},               /* a tie rounds to even: b becomes 1 */
+        {0x1.fffffep+127f, 0x1.fffffcp+127, 1.0}, /* largest numbers */
         {-0x1.000002p+1f, -2.0, 1.0},
-        {1.0f, 2.0 - 0x1p-30, (1.0 - 0x1p-30) / 0x1p-22},        /* b rounds up to 2: its step counts */
+        {1.0f, 2.0 - 0x1p-30, (1.0 - 0x1p-30) / 0x1p-22}, /* b rounds up to 2: its step counts */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tn_gap gap;
@@ -154,4 +154,5 @@ static void accuracy(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(worked_example), test(units_in_the_last_place), test(special_values), test(strided), test(refusals), test(accuracy))
+TEST_MAIN(test(worked_example), test(units_in_the_last_place), test(special_values), test(strided), test(refusals),
+          test(accuracy))

@@ -1,0 +1,730 @@
+/* See reference.h. One function a family; the table at the end says which operator belongs where. */
+#include "support/reference.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/test.h"
+
+typedef void (*reference)(const reference_call *call, expectation *e, int row);
+
+static const reference_argument *argument(const reference_call *call, int i)
+{
+    return i < call->n && call->arguments[i].kind != SAMPLE_NONE ? &call->arguments[i] : NULL;
+}
+
+static int64_t integer(const reference_call *call, int i, int64_t otherwise)
+{
+    const reference_argument *a = argument(call, i);
+    return a ? a->given->number.value.i : otherwise;
+}
+
+static bool flag(const reference_call *call, int i)
+{
+    return integer(call, i, 0) != 0;
+}
+
+static tn_dtype dtype_argument(const reference_call *call, int i, tn_dtype otherwise)
+{
+    const reference_argument *a = argument(call, i);
+    return a ? a->given->dtype : otherwise;
+}
+
+static double unit(tn_dtype dtype)
+{
+    return dtype == TN_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+}
+
+/* The step from x to the next number of the dtype. */
+static double ulp(double x, tn_dtype dtype)
+{
+    int bits = dtype == TN_FLOAT32 ? 23 : 52, least = dtype == TN_FLOAT32 ? -126 : -1022;
+    if (x == 0 || !isfinite(x))
+        return ldexp(1, least - bits);
+    int exponent = ilogb(x);
+    return ldexp(1, (exponent < least ? least : exponent) - bits);
+}
+
+static double *bounds_for(expectation *e)
+{
+    e->bounds = calloc((size_t)e->grid.numel + 1, sizeof *e->bounds);
+    return e->bounds;
+}
+
+static cell rounded(long double x, tn_dtype dtype)
+{
+    cell c = {dtype == TN_FLOAT32 ? (double)(float)x : (double)x, 0};
+    return c;
+}
+
+/* --- dtypes */
+
+static int category(tn_dtype dtype)
+{
+    return dtype_is_float(dtype) ? 2 : dtype == TN_INT64 ? 1 : 0;
+}
+
+static tn_dtype scalar_dtype(tn_scalar s)
+{
+    return s.kind == TN_SCALAR_FLOAT ? tn_get_default_dtype() : s.kind == TN_SCALAR_INT ? TN_INT64 : TN_BOOL;
+}
+
+tn_dtype reference_promote(const reference_call *call, int operands)
+{
+    int highest = 0;
+    for (int i = 0; i < operands; i++) {
+        const reference_argument *a = &call->arguments[i];
+        int kind = category(a->kind == SAMPLE_TENSOR ? a->grid.dtype : scalar_dtype(a->given->number));
+        highest = kind > highest ? kind : highest;
+    }
+    for (int level = 0; level < 3; level++) {
+        bool found = false;
+        tn_dtype best = TN_BOOL;
+        for (int i = 0; i < operands; i++) {
+            const reference_argument *a = &call->arguments[i];
+            int own = a->kind != SAMPLE_TENSOR ? 2 : a->grid.ndim > 0 ? 0 : 1;
+            tn_dtype dtype = a->kind == SAMPLE_TENSOR ? a->grid.dtype : scalar_dtype(a->given->number);
+            if (own != level || category(dtype) != highest)
+                continue;
+            best = found && (best == TN_FLOAT64 || dtype == TN_FLOAT64) ? TN_FLOAT64 : dtype;
+            found = true;
+        }
+        if (found)
+            return best;
+    }
+    return TN_BOOL;
+}
+
+/* --- pointwise */
+
+static cell operand_cell(const reference_argument *a, const grid *result, const int64_t *index, tn_dtype dtype)
+{
+    if (a->kind != SAMPLE_TENSOR) {
+        tn_scalar s = a->given->number;
+        cell c = {s.kind == TN_SCALAR_FLOAT ? s.value.f : 0, s.kind == TN_SCALAR_FLOAT ? 0 : s.value.i};
+        return cell_convert(c, s.kind == TN_SCALAR_FLOAT ? TN_FLOAT64 : TN_INT64, dtype);
+    }
+    int64_t own[GRID_NDIM];
+    for (int d = 0; d < a->grid.ndim; d++) {
+        int64_t at = index[result->ndim - a->grid.ndim + d];
+        own[d] = a->grid.sizes[d] == 1 ? 0 : at;
+    }
+    return cell_convert(a->grid.cells[grid_linear(&a->grid, own)], a->grid.dtype, dtype);
+}
+
+static void broadcast_shape(const reference_call *call, int operands, grid *shape)
+{
+    shape->ndim = 0;
+    for (int i = 0; i < operands; i++)
+        if (call->arguments[i].kind == SAMPLE_TENSOR && call->arguments[i].grid.ndim > shape->ndim)
+            shape->ndim = call->arguments[i].grid.ndim;
+    for (int d = 0; d < shape->ndim; d++)
+        shape->sizes[d] = 1;
+    for (int i = 0; i < operands; i++) {
+        const grid *g = &call->arguments[i].grid;
+        for (int d = 0; call->arguments[i].kind == SAMPLE_TENSOR && d < g->ndim; d++)
+            if (g->sizes[d] != 1)
+                shape->sizes[shape->ndim - g->ndim + d] = g->sizes[d];
+    }
+}
+
+enum { ADD, SUB, MUL, DIV, MAXIMUM };
+
+static double larger(double a, double b)
+{
+    return isnan(a) || isnan(b) ? (double)NAN : a > b ? a : b;
+}
+
+static cell arithmetic_floats(int row, double a, double b, double alpha, tn_dtype dtype, double *bound)
+{
+    double c = 0;
+    *bound = 0;
+    switch (row) {
+    case ADD:
+    case SUB:
+        c = row == ADD ? a + alpha * b : a - alpha * b;
+        *bound = alpha == 1 ? 0 : unit(dtype) * (fabs(a) + 2 * fabs(alpha * b)) + ulp(0, dtype);
+        break;
+    case MUL:
+        c = a * b;
+        break;
+    case DIV:
+        c = a / b;
+        break;
+    default:
+        c = larger(a, b);
+    }
+    return rounded(c, dtype);
+}
+
+static cell arithmetic_integers(int row, int64_t a, int64_t b, int64_t alpha)
+{
+    uint64_t x = (uint64_t)a, y = (uint64_t)b, s = (uint64_t)alpha;
+    cell c = {0, row == ADD ? (int64_t)(x + s * y) : row == SUB ? (int64_t)(x - s * y) : row == MUL ? (int64_t)(x * y) : a > b ? a : b};
+    return c;
+}
+
+static void arithmetic(const reference_call *call, expectation *e, int row)
+{
+    grid shape;
+    int64_t index[GRID_NDIM];
+    tn_dtype dtype = reference_promote(call, 2);
+    if (row == DIV && !dtype_is_float(dtype))
+        dtype = tn_get_default_dtype();
+    broadcast_shape(call, 2, &shape);
+    e->grid = grid_new(dtype, shape.sizes, shape.ndim);
+    double *bounds = bounds_for(e);
+    const reference_argument *alpha = row == ADD || row == SUB ? argument(call, 2) : NULL;
+    tn_scalar one = tn_int(1), scale = alpha ? alpha->given->number : one;
+    double factor = scale.kind == TN_SCALAR_FLOAT ? scale.value.f : (double)scale.value.i;
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        cell a = operand_cell(&call->arguments[0], &e->grid, index, dtype);
+        cell b = operand_cell(&call->arguments[1], &e->grid, index, dtype);
+        cell *c = &e->grid.cells[i];
+        if (dtype_is_float(dtype))
+            *c = arithmetic_floats(row, a.f, b.f, factor, dtype, &bounds[i]);
+        else if (dtype == TN_BOOL) /* alpha is a bool then */
+            *c = cell_convert(arithmetic_integers(row, a.i, b.i, scale.value.i != 0), TN_INT64, TN_BOOL);
+        else
+            *c = arithmetic_integers(row, a.i, b.i, scale.value.i);
+    }
+}
+
+enum { EQ, NE, LT, LE, GT, GE };
+
+#define COMPARE(row, a, b) \
+    ((row) == EQ ? (a) == (b) : (row) == NE ? (a) != (b) : (row) == LT ? (a) < (b) : (row) == LE ? (a) <= (b) : (row) == GT ? (a) > (b) : (a) >= (b))
+
+static void compare(const reference_call *call, expectation *e, int row)
+{
+    grid shape;
+    int64_t index[GRID_NDIM];
+    tn_dtype dtype = reference_promote(call, 2);
+    broadcast_shape(call, 2, &shape);
+    e->grid = grid_new(TN_BOOL, shape.sizes, shape.ndim);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        cell a = operand_cell(&call->arguments[0], &e->grid, index, dtype);
+        cell b = operand_cell(&call->arguments[1], &e->grid, index, dtype);
+        e->grid.cells[i].i = dtype_is_float(dtype) ? COMPARE(row, a.f, b.f) : COMPARE(row, a.i, b.i);
+    }
+}
+
+enum { NEG, ABS, RELU, EXP, LOG, SIGMOID, TANH };
+
+static long double smooth(int row, long double x)
+{
+    switch (row) {
+    case EXP:
+        return expl(x);
+    case LOG:
+        return logl(x);
+    case SIGMOID:
+        return 1 / (1 + expl(-x));
+    default:
+        return tanhl(x);
+    }
+}
+
+static void unary(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    tn_dtype dtype = row >= EXP && !dtype_is_float(x->dtype) ? tn_get_default_dtype() : x->dtype;
+    e->grid = grid_new(dtype, x->sizes, x->ndim);
+    double *bounds = bounds_for(e);
+    for (int64_t i = 0; i < x->numel; i++) {
+        cell c = cell_convert(x->cells[i], x->dtype, dtype), *y = &e->grid.cells[i];
+        bool negative = dtype_is_float(dtype) ? c.f < 0 : c.i < 0;
+        if (row >= EXP) {
+            *y = rounded(smooth(row, (long double)c.f), dtype);
+            bounds[i] = 4 * ulp(y->f, dtype);
+        } else if (row == RELU) {
+            *y = negative ? (cell){0, 0} : c;
+        } else if (row == NEG || (row == ABS && (negative || signbit(c.f)))) {
+            *y = (cell){-c.f, (int64_t)(0 - (uint64_t)c.i)};
+        } else {
+            *y = c;
+        }
+    }
+}
+
+/* --- reductions */
+
+enum { SUM, MEAN, AMAX, ARGMAX };
+
+static uint64_t dims_mask(const reference_call *call, int i, int ndim)
+{
+    const reference_argument *a = argument(call, i);
+    if (!a || (a->kind == SAMPLE_INTS && a->given->n == 0))
+        return ~UINT64_C(0);
+    int64_t single = a->given->number.value.i;
+    const int64_t *dims = a->kind == SAMPLE_INTS ? a->given->numbers : &single;
+    uint64_t mask = 0;
+    for (int k = 0; k < (a->kind == SAMPLE_INTS ? a->given->n : 1); k++)
+        mask |= UINT64_C(1) << (dims[k] < 0 ? dims[k] + (ndim > 0 ? ndim : 1) : dims[k]);
+    return mask;
+}
+
+/* The element of `result` that element `linear` of x falls into, and x's place within the reduced dims (row-major). */
+static int64_t reduced_place(const grid *x, const grid *result, uint64_t mask, bool keepdim, int64_t linear, int64_t *inside)
+{
+    int64_t index[GRID_NDIM], kept[GRID_NDIM], at = 0;
+    int n = 0;
+    grid_index(x, linear, index);
+    for (int d = 0; d < x->ndim; d++) {
+        if (mask & (UINT64_C(1) << d)) {
+            at = at * x->sizes[d] + index[d];
+            if (keepdim)
+                kept[n++] = 0;
+        } else {
+            kept[n++] = index[d];
+        }
+    }
+    *inside = at;
+    return grid_linear(result, kept);
+}
+
+static void reduced_shape(const reference_call *call, const grid *x, uint64_t mask, tn_dtype dtype, expectation *e)
+{
+    int64_t sizes[GRID_NDIM];
+    int n = 0;
+    for (int d = 0; d < x->ndim; d++) {
+        if (!(mask & (UINT64_C(1) << d)))
+            sizes[n++] = x->sizes[d];
+        else if (flag(call, 2))
+            sizes[n++] = 1;
+    }
+    e->grid = grid_new(dtype, sizes, n);
+}
+
+static void sum(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    uint64_t mask = dims_mask(call, 1, x->ndim);
+    tn_dtype dtype = dtype_argument(call, 3, dtype_is_float(x->dtype) ? x->dtype : TN_INT64);
+    reduced_shape(call, x, mask, dtype, e);
+    double *bounds = bounds_for(e);
+    int64_t results = e->grid.numel, inside, count = results > 0 ? x->numel / results : 0;
+    long double *sums = calloc((size_t)results + 1, sizeof *sums), *sizes = calloc((size_t)results + 1, sizeof *sizes);
+    for (int64_t i = 0; i < x->numel; i++) {
+        int64_t at = reduced_place(x, &e->grid, mask, flag(call, 2), i, &inside);
+        cell c = cell_convert(x->cells[i], x->dtype, dtype);
+        sums[at] += (long double)c.f;
+        sizes[at] += (long double)fabs(c.f);
+        e->grid.cells[at].i = dtype == TN_BOOL ? e->grid.cells[at].i | c.i : (int64_t)((uint64_t)e->grid.cells[at].i + (uint64_t)c.i);
+    }
+    for (int64_t i = 0; i < results && dtype_is_float(dtype); i++) {
+        long double scale = row == MEAN ? (long double)count : 1;
+        e->grid.cells[i] = rounded(row == MEAN ? sums[i] / scale : sums[i], dtype);
+        /* (PIECE / 32 + log2 n) eps of the sum of sizes for float64, one rounding for float32: ops/reduce.c */
+        bounds[i] = (double)(sizes[i] / (scale > 0 ? scale : 1)) * (128 + 20) * DBL_EPSILON / 2 + ulp(e->grid.cells[i].f, dtype);
+    }
+    free(sums);
+    free(sizes);
+}
+
+static void largest(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    uint64_t mask = dims_mask(call, 1, x->ndim);
+    reduced_shape(call, x, mask, row == AMAX ? x->dtype : TN_INT64, e);
+    bool *seen = calloc((size_t)e->grid.numel + 1, sizeof *seen);
+    cell *best = calloc((size_t)e->grid.numel + 1, sizeof *best);
+    for (int64_t i = 0; i < x->numel; i++) {
+        int64_t inside, at = reduced_place(x, &e->grid, mask, flag(call, 2), i, &inside);
+        cell c = x->cells[i], b = best[at];
+        bool take = !seen[at] || (dtype_is_float(x->dtype) ? !isnan(b.f) && (c.f > b.f || isnan(c.f)) : c.i > b.i);
+        if (!take)
+            continue;
+        seen[at] = true;
+        best[at] = c;
+        e->grid.cells[at] = row == AMAX ? c : (cell){0, inside};
+    }
+    free(seen);
+    free(best);
+}
+
+/* --- products */
+
+/* out[..., i, j] of rows and columns found by index; `bias` may be NULL. */
+static void dot(const grid *a, int64_t a_at, int64_t a_step, const grid *b, int64_t b_at, int64_t b_step, int64_t k, const cell *bias,
+                cell *c, double *bound)
+{
+    long double total = bias ? (long double)bias->f : 0, size = bias ? (long double)fabs(bias->f) : 0;
+    uint64_t whole = bias ? (uint64_t)bias->i : 0;
+    for (int64_t l = 0; l < k; l++) {
+        cell x = a->cells[a_at + l * a_step], y = b->cells[b_at + l * b_step];
+        total += (long double)x.f * (long double)y.f;
+        size += (long double)fabs(x.f * y.f);
+        whole += (uint64_t)x.i * (uint64_t)y.i;
+    }
+    *c = rounded(total, a->dtype);
+    c->i = (int64_t)whole;
+    *bound = (double)(k + 2) * unit(a->dtype) * (double)size + ulp(c->f, a->dtype);
+}
+
+static void matmul(const reference_call *call, expectation *e, int row)
+{
+    const grid *a = &call->arguments[0].grid, *b = &call->arguments[1].grid;
+    (void)row;
+    int batch_a = a->ndim > 2 ? a->ndim - 2 : 0, batch_b = b->ndim > 2 ? b->ndim - 2 : 0;
+    int n = batch_a > batch_b ? batch_a : batch_b, batch = n;
+    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM];
+    for (int d = 0; d < n; d++) {
+        int64_t x = d >= n - batch_a ? a->sizes[d - (n - batch_a)] : 1, y = d >= n - batch_b ? b->sizes[d - (n - batch_b)] : 1;
+        sizes[d] = x == 1 ? y : x;
+    }
+    int64_t k = a->sizes[a->ndim - 1], columns = b->ndim > 1 ? b->sizes[b->ndim - 1] : 1;
+    if (a->ndim > 1)
+        sizes[n++] = a->sizes[a->ndim - 2];
+    if (b->ndim > 1)
+        sizes[n++] = columns;
+    e->grid = grid_new(a->dtype, sizes, n);
+    double *bounds = bounds_for(e);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        for (int d = 0; d < batch_a; d++)
+            own[d] = a->sizes[d] == 1 ? 0 : index[batch - batch_a + d];
+        if (a->ndim > 1)
+            own[a->ndim - 2] = index[batch];
+        own[a->ndim - 1] = 0;
+        int64_t a_at = k > 0 ? grid_linear(a, own) : 0;
+        for (int d = 0; d < batch_b; d++)
+            own[d] = b->sizes[d] == 1 ? 0 : index[batch - batch_b + d];
+        if (b->ndim > 1)
+            own[b->ndim - 2] = 0;
+        own[b->ndim - 1] = b->ndim > 1 ? index[n - 1] : 0;
+        int64_t b_at = k > 0 ? grid_linear(b, own) : 0;
+        dot(a, a_at, 1, b, b_at, columns, k, NULL, &e->grid.cells[i], &bounds[i]);
+    }
+}
+
+static void linear(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid, *w = &call->arguments[1].grid;
+    const reference_argument *bias = argument(call, 2);
+    (void)row;
+    int64_t sizes[GRID_NDIM], k = w->sizes[1], columns = w->sizes[0];
+    memcpy(sizes, x->sizes, sizeof sizes);
+    sizes[x->ndim - 1] = columns;
+    e->grid = grid_new(x->dtype, sizes, x->ndim);
+    double *bounds = bounds_for(e);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        dot(x, i / columns * k, 1, w, i % columns * k, 1, k, bias ? &bias->grid.cells[i % columns] : NULL, &e->grid.cells[i],
+            &bounds[i]);
+}
+
+static void sigmoid_reference(const reference_call *call, expectation *e, int row)
+{
+    unary(call, e, row);
+}
+
+/* --- creation and copies */
+
+enum { ZEROS, ONES, FULL };
+
+static void create(const reference_call *call, expectation *e, int row)
+{
+    const sample_argument *size = call->arguments[0].given;
+    tn_scalar value = row == FULL ? call->arguments[1].given->number : tn_int(row == ONES);
+    tn_dtype dtype = dtype_argument(call, row == FULL ? 2 : 1, row == FULL ? scalar_dtype(value) : tn_get_default_dtype());
+    cell c = {value.kind == TN_SCALAR_FLOAT ? value.value.f : 0, value.kind == TN_SCALAR_FLOAT ? 0 : value.value.i};
+    e->grid = grid_new(dtype, size->numbers, size->n);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        e->grid.cells[i] = cell_convert(c, value.kind == TN_SCALAR_FLOAT ? TN_FLOAT64 : TN_INT64, dtype);
+}
+
+static void arange(const reference_call *call, expectation *e, int row)
+{
+    const tn_scalar one = {TN_SCALAR_INT, {1}};
+    tn_scalar parts[3] = {call->arguments[0].given->number, call->arguments[1].given->number, one};
+    double real[3];
+    bool whole = true;
+    (void)row;
+    if (argument(call, 2))
+        parts[2] = argument(call, 2)->given->number;
+    for (int i = 0; i < 3; i++) {
+        whole = whole && parts[i].kind != TN_SCALAR_FLOAT;
+        real[i] = parts[i].kind == TN_SCALAR_FLOAT ? parts[i].value.f : (double)parts[i].value.i;
+    }
+    tn_dtype dtype = dtype_argument(call, 3, whole ? TN_INT64 : tn_get_default_dtype());
+    int64_t n = (int64_t)ceil((real[1] - real[0]) / real[2]);
+    e->grid = grid_new(dtype, &n, 1);
+    double *bounds = bounds_for(e);
+    for (int64_t i = 0; i < n; i++) {
+        cell c = {real[0] + (double)i * real[2], 0};
+        e->grid.cells[i] = cell_convert(c, TN_FLOAT64, dtype);
+        bounds[i] = whole ? 0 : ulp(c.f, dtype);
+    }
+}
+
+static void converted(const grid *x, tn_dtype dtype, expectation *e)
+{
+    e->grid = grid_new(dtype, x->sizes, x->ndim);
+    for (int64_t i = 0; i < x->numel; i++)
+        e->grid.cells[i] = cell_convert(x->cells[i], x->dtype, dtype);
+}
+
+static void clone(const reference_call *call, expectation *e, int row)
+{
+    (void)row;
+    converted(&call->arguments[0].grid, call->arguments[0].grid.dtype, e);
+}
+
+static void to(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    (void)row;
+    converted(x, call->arguments[1].given->dtype, e);
+    if (x->dtype == e->grid.dtype)
+        e->shares = IS_SAME;
+}
+
+static void copy(const reference_call *call, expectation *e, int row)
+{
+    const grid *self = &call->arguments[0].grid;
+    int64_t index[GRID_NDIM];
+    (void)row;
+    e->grid = grid_new(self->dtype, self->sizes, self->ndim);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        e->grid.cells[i] = operand_cell(&call->arguments[1], &e->grid, index, self->dtype);
+    }
+}
+
+static void fill(const reference_call *call, expectation *e, int row)
+{
+    const grid *self = &call->arguments[0].grid;
+    const reference_argument *value = argument(call, 1);
+    tn_scalar s = value ? value->given->number : tn_int(0);
+    cell c = {s.kind == TN_SCALAR_FLOAT ? s.value.f : 0, s.kind == TN_SCALAR_FLOAT ? 0 : s.value.i};
+    (void)row;
+    e->grid = grid_new(self->dtype, self->sizes, self->ndim);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        e->grid.cells[i] = cell_convert(c, s.kind == TN_SCALAR_FLOAT ? TN_FLOAT64 : TN_INT64, self->dtype);
+}
+
+/* --- views */
+
+static void view_of(const reference_call *call, expectation *e, const int64_t *sizes, int ndim)
+{
+    e->grid = grid_new(call->arguments[0].grid.dtype, sizes, ndim);
+    e->at = calloc((size_t)e->grid.numel + 1, sizeof *e->at);
+    e->shares = SHARES_STORAGE;
+}
+
+static void view_element(const reference_call *call, expectation *e, int64_t to, int64_t from)
+{
+    e->grid.cells[to] = call->arguments[0].grid.cells[from];
+    e->at[to] = element_address(call->arguments[0].tensor, from);
+}
+
+/* Whether one step a dim leads to every address: then a view exists. */
+static bool describable(const expectation *e)
+{
+    int64_t index[GRID_NDIM], steps[GRID_NDIM] = {0};
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        int64_t place = 0, moved = 0, at = -1;
+        grid_index(&e->grid, i, index);
+        for (int d = 0; d < e->grid.ndim; d++) {
+            place += index[d] * steps[d];
+            moved += index[d] != 0;
+            at = index[d] == 1 ? d : at;
+        }
+        if (moved == 1 && at >= 0)
+            steps[at] = e->at[i] - e->at[0];
+        else if (e->at[i] - e->at[0] != place)
+            return false;
+    }
+    return true;
+}
+
+enum { VIEW, RESHAPE, CONTIGUOUS };
+
+/* Row-major order stays; the size may hold a -1. */
+static void regrid(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    int64_t sizes[GRID_NDIM], known = 1;
+    int ndim = row == CONTIGUOUS ? x->ndim : call->arguments[1].given->n;
+    memcpy(sizes, row == CONTIGUOUS ? x->sizes : call->arguments[1].given->numbers, sizeof sizes);
+    for (int d = 0; d < ndim; d++)
+        known *= sizes[d] == -1 ? 1 : sizes[d];
+    for (int d = 0; d < ndim; d++)
+        sizes[d] = sizes[d] == -1 ? x->numel / known : sizes[d];
+    view_of(call, e, sizes, ndim);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        view_element(call, e, i, i);
+    if (row == CONTIGUOUS && tn_is_contiguous(call->arguments[0].tensor))
+        e->shares = IS_SAME;
+    else if (row == CONTIGUOUS || !describable(e))
+        e->shares = SHARES_NOTHING;
+}
+
+static void expand(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    const sample_argument *size = call->arguments[1].given;
+    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM];
+    int lead = size->n - x->ndim;
+    (void)row;
+    for (int d = 0; d < size->n; d++)
+        sizes[d] = size->numbers[d] == -1 ? x->sizes[d - lead] : size->numbers[d];
+    view_of(call, e, sizes, size->n);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        for (int d = 0; d < x->ndim; d++)
+            own[d] = x->sizes[d] == 1 ? 0 : index[d + lead];
+        view_element(call, e, i, grid_linear(x, own));
+    }
+}
+
+static void as_strided(const reference_call *call, expectation *e, int row)
+{
+    const tn_tensor *x = call->arguments[0].tensor;
+    const sample_argument *size = call->arguments[1].given, *stride = call->arguments[2].given;
+    int64_t offset = integer(call, 3, tn_storage_offset(x)), index[GRID_NDIM];
+    int64_t itemsize = (int64_t)tn_itemsize(call->arguments[0].grid.dtype);
+    (void)row;
+    view_of(call, e, size->numbers, size->n);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        int64_t at = offset;
+        grid_index(&e->grid, i, index);
+        for (int d = 0; d < size->n; d++)
+            at += index[d] * stride->numbers[d];
+        e->at[i] = (const char *)tn_storage_data(x) + at * itemsize;
+    }
+    free(e->grid.cells);
+    e->grid.cells = NULL; /* the addresses say it all: the storage holds guards too */
+}
+
+enum { TRANSPOSE, T2, TALL };
+
+static void permute(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM];
+    int order[GRID_NDIM];
+    for (int d = 0; d < x->ndim; d++)
+        order[d] = row == TRANSPOSE ? d : x->ndim - 1 - d;
+    if (row == TRANSPOSE && x->ndim > 0) {
+        int64_t a = integer(call, 1, 0), b = integer(call, 2, 0);
+        a += a < 0 ? x->ndim : 0;
+        b += b < 0 ? x->ndim : 0;
+        order[a] = (int)b;
+        order[b] = (int)a;
+    }
+    for (int d = 0; d < x->ndim; d++)
+        sizes[d] = x->sizes[order[d]];
+    view_of(call, e, sizes, x->ndim);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        for (int d = 0; d < x->ndim; d++)
+            own[order[d]] = index[d];
+        view_element(call, e, i, grid_linear(x, own));
+    }
+}
+
+enum { NARROW, SELECT, SLICE };
+
+static void cut(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM];
+    int64_t dim = integer(call, 1, 0), start = integer(call, 2, 0), step = 1, n = 1;
+    dim += dim < 0 ? x->ndim : 0;
+    int64_t size = x->sizes[dim];
+    start += start < 0 ? size : 0;
+    if (row == NARROW)
+        n = integer(call, 3, 0);
+    if (row == SLICE) {
+        int64_t end = integer(call, 3, INT64_MAX);
+        step = integer(call, 4, 1);
+        end += end < 0 ? size : 0;
+        start = start < 0 ? 0 : start > size ? size : start;
+        end = end < start ? start : end > size ? size : end;
+        n = (end - start + step - 1) / step;
+    }
+    int kept = 0;
+    for (int d = 0; d < x->ndim; d++)
+        if (d != dim || row != SELECT)
+            sizes[kept++] = d == dim ? n : x->sizes[d];
+    view_of(call, e, sizes, kept);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        for (int d = 0; d < x->ndim; d++) {
+            int from = row == SELECT && d > dim ? d - 1 : d;
+            own[d] = d == dim ? (row == SELECT ? start : start + index[from] * step) : index[from];
+        }
+        view_element(call, e, i, grid_linear(x, own));
+    }
+}
+
+enum { UNSQUEEZE, SQUEEZE };
+
+static void squeeze(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    int64_t sizes[GRID_NDIM];
+    int kept = 0;
+    if (row == UNSQUEEZE) {
+        int64_t dim = integer(call, 1, 0);
+        dim += dim < 0 ? x->ndim + 1 : 0;
+        for (int d = 0; d <= x->ndim; d++)
+            sizes[kept++] = d == dim ? 1 : x->sizes[d < dim ? d : d - 1];
+    } else {
+        uint64_t mask = dims_mask(call, 1, x->ndim);
+        for (int d = 0; d < x->ndim; d++)
+            if (x->sizes[d] != 1 || !(mask & (UINT64_C(1) << d)))
+                sizes[kept++] = x->sizes[d];
+    }
+    view_of(call, e, sizes, kept);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        view_element(call, e, i, i);
+}
+
+static const struct {
+    const char *name;
+    reference reference;
+    int row;
+} references[] = {
+    {"add", arithmetic, ADD},       {"sub", arithmetic, SUB},         {"mul", arithmetic, MUL},
+    {"div", arithmetic, DIV},       {"maximum", arithmetic, MAXIMUM}, {"eq", compare, EQ},
+    {"ne", compare, NE},            {"lt", compare, LT},              {"le", compare, LE},
+    {"gt", compare, GT},            {"ge", compare, GE},              {"neg", unary, NEG},
+    {"abs", unary, ABS},            {"relu", unary, RELU},            {"exp", unary, EXP},
+    {"log", unary, LOG},            {"sigmoid", unary, SIGMOID},      {"tanh", unary, TANH},
+    {"sum", sum, SUM},              {"mean", sum, MEAN},              {"amax", largest, AMAX},
+    {"argmax", largest, ARGMAX},    {"matmul", matmul, 0},            {"linear", linear, 0},
+    {"linear_reference", linear, 0}, {"sigmoid_reference", sigmoid_reference, SIGMOID},
+    {"zeros", create, ZEROS},       {"ones", create, ONES},           {"full", create, FULL},
+    {"arange", arange, 0},          {"clone", clone, 0},              {"to", to, 0},
+    {"copy_", copy, 0},             {"fill_", fill, 0},               {"zero_", fill, 0},
+    {"view", regrid, VIEW},         {"reshape", regrid, RESHAPE},     {"contiguous", regrid, CONTIGUOUS},
+    {"expand", expand, 0},          {"as_strided", as_strided, 0},    {"transpose", permute, TRANSPOSE},
+    {"t", permute, T2},             {"T", permute, TALL},             {"narrow", cut, NARROW},
+    {"select", cut, SELECT},        {"slice", cut, SLICE},            {"unsqueeze", squeeze, UNSQUEEZE},
+    {"squeeze", squeeze, SQUEEZE},
+};
+
+bool reference_of(const reference_call *call, expectation *e)
+{
+    memset(e, 0, sizeof *e);
+    for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
+        if (strcmp(references[i].name, call->name) != 0)
+            continue;
+        references[i].reference(call, e, references[i].row);
+        return true;
+    }
+    return false;
+}
+
+void expectation_free(expectation *e)
+{
+    grid_free(&e->grid);
+    free(e->bounds);
+    free(e->at);
+}

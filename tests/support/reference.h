@@ -1,0 +1,38 @@
+/* What every operator should give, written anew in float64 (long double where sums need it) by naive loops over logical indices. */
+#ifndef TENON_TESTS_SUPPORT_REFERENCE_H
+#define TENON_TESTS_SUPPORT_REFERENCE_H
+
+#include "support/grid.h"
+#include "support/samples.h"
+
+/* The arguments of one call: as the sample has them, tensors with their values. */
+typedef struct reference_argument {
+    sample_kind kind;
+    const sample_argument *given;
+    grid grid;
+    tn_tensor *tensor;
+} reference_argument;
+
+typedef struct reference_call {
+    const char *name;
+    int n;
+    reference_argument arguments[SAMPLE_ARGUMENTS];
+} reference_call;
+
+typedef enum sharing { SHARES_NOTHING, SHARES_STORAGE, IS_SAME } sharing;
+
+typedef struct expectation {
+    grid grid;       /* shape, dtype, values */
+    double *bounds;  /* how far each float may be off; NULL: not at all */
+    const char **at; /* of a view: the address of each element; NULL otherwise */
+    sharing shares;
+} expectation;
+
+/* False when there is no reference for that operator. */
+bool reference_of(const reference_call *call, expectation *e);
+void expectation_free(expectation *e);
+
+/* The dtype of a result of operands (float32, float64, int64, bool): priority by dims, then kinds. As torch.result_type. */
+tn_dtype reference_promote(const reference_call *call, int operands);
+
+#endif

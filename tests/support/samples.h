@@ -1,0 +1,40 @@
+/* The notation of tni_op.samples: arguments for the tests, in the order of the operator's params.
+ *
+ *     "[3,4] [4] -3 | [] 2.5 | (2,3) none float64 | ! [3] [4]"
+ *
+ * Samples are separated by '|'. One that begins with '!' must fail. Tokens:
+ *     [3,4]     a tensor of that shape, [] a 0-dim one      (2,-1)       a list of integers, () an empty one
+ *     2, -3     an integer                                  2.5, 1e3, inf, nan    a float
+ *     true      a bool                                      none         an optional argument left off
+ *     float64   a dtype's name
+ * Trailing optional arguments may be absent. */
+#ifndef TENON_TESTS_SUPPORT_SAMPLES_H
+#define TENON_TESTS_SUPPORT_SAMPLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tenon/dtype.h>
+
+enum { SAMPLE_ARGUMENTS = 8, SAMPLE_NUMBERS = 8 };
+
+typedef enum sample_kind { SAMPLE_NONE, SAMPLE_TENSOR, SAMPLE_INTS, SAMPLE_NUMBER, SAMPLE_DTYPE } sample_kind;
+
+typedef struct sample_argument {
+    sample_kind kind;
+    int n; /* numbers of a shape or list */
+    int64_t numbers[SAMPLE_NUMBERS];
+    tn_scalar number;
+    tn_dtype dtype;
+} sample_argument;
+
+typedef struct sample {
+    bool fails;
+    int n;
+    sample_argument arguments[SAMPLE_ARGUMENTS];
+    char text[160]; /* as it was written, for messages */
+} sample;
+
+/* Reads the sample at *text and moves on behind it; false at the end. Fails the test at a token that is none. */
+bool sample_next(const char **text, sample *s);
+
+#endif
