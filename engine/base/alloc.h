@@ -55,9 +55,8 @@ static inline void tni_count(_Atomic int64_t *counter, int64_t by)
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
-/* A block of at least `bytes` (0 counts as 1), aligned to 64, content undefined. NULL with no error raised when there is
- * none: the caller names itself in TNI_FAIL_MEMORY. */
-static inline void *tni_alloc(size_t bytes)
+/* tni_alloc from the blocks that this thread has kept; NULL when it has none, or must not look: tni_alloc then does it in full. */
+static inline __attribute__((always_inline)) void *tni_alloc_kept(size_t bytes)
 {
     tni_block_cache *cache = tni_this_thread.cache;
     if (TNI_LIKELY(bytes - 1 < TNI_SMALL_LIMIT && cache &&
@@ -72,11 +71,19 @@ static inline void *tni_alloc(size_t bytes)
             return block;
         }
     }
-    return tni_alloc_slow(bytes);
+    return NULL;
+}
+
+/* A block of at least `bytes` (0 counts as 1), aligned to 64, content undefined. NULL with no error raised when there is
+ * none: the caller names itself in TNI_FAIL_MEMORY. */
+static inline void *tni_alloc(size_t bytes)
+{
+    void *block = tni_alloc_kept(bytes);
+    return TNI_LIKELY(block != NULL) ? block : tni_alloc_slow(bytes);
 }
 
 /* Takes back a block of tni_alloc(bytes); NULL is ignored. Works while an error is pending. */
-static inline void tni_free(void *pointer, size_t bytes)
+static inline __attribute__((always_inline)) void tni_free(void *pointer, size_t bytes)
 {
     tni_block_cache *cache = tni_this_thread.cache;
     if (TNI_LIKELY(pointer && bytes - 1 < TNI_SMALL_LIMIT && cache &&

@@ -235,6 +235,16 @@ void tn_release(void *address)
     tni_object_release(object);
 }
 
+/* Empty slots at the end of the innermost scope serve nobody. */
+static void strip_empty(tni_scope_stack *stack)
+{
+    uint32_t mark = stack->frames[stack->depth].mark;
+    while (stack->used > mark && !stack->slots[stack->used - 1]) {
+        stack->used--;
+        stack->empty--;
+    }
+}
+
 tn_status tn_drop(void *address)
 {
     if (!address)
@@ -245,16 +255,13 @@ tn_status tn_drop(void *address)
         return TN_OK;
     tni_scope_stack *stack = tni_this_thread.scopes;
     uint32_t slot = stack ? find_slot(stack, object) : 0;
-    if (!stack || slot == stack->used)
+    if (TNI_UNLIKELY(!stack || slot == stack->used))
         return TNI_FAIL(TN_ERROR_STATE, "drop", "no scope of this thread holds the %s", object->type->name);
     memset(address, 0, sizeof object);
-    if (slot + 1 == stack->used) {
+    if (slot + 1 == stack->used && slot >= stack->frames[stack->depth].mark) { /* used never falls below a mark */
         stack->used = slot;
-        uint32_t mark = stack->frames[stack->depth].mark;
-        while (stack->used > mark && !stack->slots[stack->used - 1]) {
-            stack->used--;
-            stack->empty--;
-        }
+        if (TNI_UNLIKELY(stack->empty > 0))
+            strip_empty(stack);
     } else {
         stack->slots[slot] = NULL;
         stack->empty++;

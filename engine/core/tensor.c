@@ -22,40 +22,53 @@ static inline void free_dims(tn_tensor *x)
         tni_free(x->sizes, 2 * (size_t)x->ndim * sizeof *x->sizes);
 }
 
-static void tensor_destroy(void *object)
+/* Ends a tensor of any kind. */
+static TNI_ASIDE void destroy_any(tn_tensor *x)
 {
-    tn_tensor *x = object;
     tni_storage *storage = x->storage;
-    if (TNI_UNLIKELY(x->autograd != NULL))
+    if (x->autograd)
         x->autograd->destroy(x->autograd);
-    if (TNI_UNLIKELY(x->counter != storage))
+    if (x->counter != storage)
         tni_storage_release(x->counter);
     free_dims(x);
     if (x->base)
         tni_object_release(&x->base->object);
-    if (TNI_UNLIKELY(!x->has_inner)) {
+    if (!x->has_inner) {
         tni_free(x, sizeof *x);
         tni_storage_release(storage);
         return;
     }
     /* x ends with its block: Note [One block] */
     tni_storage *inner = tni_inner_storage(x);
-    if (TNI_UNLIKELY(storage != inner))
+    if (storage != inner)
         tni_storage_release(storage);
-    if (!tni_unref(&inner->object.references))
-        return;
-    if (TNI_LIKELY(inner->data == tni_storage_inline_data(inner)))
-        tni_free(x, inner->of.block);
-    else
-        tni_object_destroy(&inner->object);
+    tni_storage_release(inner);
 }
 
-/* Fills a tensor's record; its storage is up to the caller. The dims find room inline, or in `dims` (2 ndim numbers). */
-static inline void set_record(tn_tensor *x, const tni_record *record, int64_t *dims)
+/* The two common kinds: small data of its own that nobody else reads; a view. Equal to destroy_any. */
+static void tensor_destroy(void *object)
+{
+    tn_tensor *x = object;
+    tni_storage *storage = x->storage;
+    if (TNI_UNLIKELY(x->autograd || x->counter != storage || x->sizes != x->inline_dims)) {
+        destroy_any(x);
+        return;
+    }
+    if (storage == tni_inner_storage(x) && x->has_inner && !x->base &&
+        tni_ref_now(&storage->object.references) == 1 && storage->data == tni_storage_inline_data(storage)) {
+        tni_free(x, storage->of.block);
+        return;
+    }
+    destroy_any(x);
+}
+
+/* Fills a tensor's record; its storage is up to the caller. `dims` has room for 2 ndim numbers. `contiguous` when it is known to be. */
+static inline __attribute__((always_inline)) void set_record(tn_tensor *x, const tni_record *record, int64_t *dims,
+                                                             tn_device_type device, bool contiguous)
 {
     int ndim = record->ndim;
     tni_object_init(&x->object, &tensor_class);
-    x->keys = TNI_LIKELY(record->device == TN_CPU) ? TNI_KEY_CPU : TNI_KEY_META;
+    x->keys = device == TN_CPU ? TNI_KEY_CPU : TNI_KEY_META;
     x->offset = record->offset;
     x->numel = record->numel;
     x->sizes = dims;
@@ -63,31 +76,31 @@ static inline void set_record(tn_tensor *x, const tni_record *record, int64_t *d
     x->base = NULL;
     x->autograd = NULL;
     x->dtype = (uint8_t)record->dtype;
-    x->device = (uint8_t)record->device;
+    x->device = (uint8_t)device;
     x->ndim = (int8_t)ndim;
     x->creation = TNI_CREATED_NORMALLY;
     for (int d = 0; d < ndim; d++) {
         dims[d] = record->sizes[d];
         dims[ndim + d] = record->strides[d];
     }
-    x->contiguous = record->contiguous || tni_is_contiguous(dims, dims + ndim, ndim);
+    x->contiguous = contiguous || tni_is_contiguous(dims, dims + ndim, ndim);
 }
 
-/* A block with room for a tensor and `more` bytes behind it, and for the dims of a high rank (*dims; else NULL). */
+/* A block with room for a tensor of `bytes` in all, and for the dims of a high rank (*dims; else inline). */
 static inline tn_tensor *new_block(const char *function, int ndim, size_t bytes, int64_t **dims)
 {
-    if (TNI_UNLIKELY(!tni_scope_room(function)))
+    if (!tni_scope_room(function))
         return NULL;
     tn_tensor *x = tni_alloc(bytes);
     *dims = x ? x->inline_dims : NULL;
-    if (x && TNI_UNLIKELY(ndim > TNI_INLINE_NDIM)) {
+    if (x && ndim > TNI_INLINE_NDIM) {
         *dims = tni_alloc(2 * (size_t)ndim * sizeof **dims);
         if (!*dims) {
             tni_free(x, bytes);
             x = NULL;
         }
     }
-    if (TNI_UNLIKELY(!x))
+    if (!x)
         TNI_FAIL_MEMORY(function, bytes);
     return x;
 }
@@ -116,13 +129,13 @@ static __attribute__((noinline, cold)) void fail_bytes(const char *function, con
 }
 
 /* The tensor whose storage stands apart: large data, or none on meta. */
-static __attribute__((noinline)) tn_tensor *new_apart(const char *function, const tni_record *record, size_t bytes)
+static tn_tensor *new_apart(const char *function, const tni_record *record, size_t bytes)
 {
     int64_t *dims;
     tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
     if (!x)
         return NULL;
-    set_record(x, record, dims);
+    set_record(x, record, dims, record->device, record->contiguous);
     x->has_inner = false;
     x->storage = x->counter = tni_storage_new(bytes, record->device == TN_META);
     if (!x->storage) {
@@ -135,39 +148,56 @@ static __attribute__((noinline)) tn_tensor *new_apart(const char *function, cons
     return x;
 }
 
-tn_tensor *tni_tensor_new(const char *function, const tni_record *record)
+static inline void set_inner(tn_tensor *x, size_t bytes, size_t block)
+{
+    tni_storage *storage = tni_inner_storage(x);
+    tni_storage_init(storage, &tni_inner_storage_class, tni_storage_inline_data(storage), bytes, block);
+    x->has_inner = true;
+    x->storage = x->counter = storage;
+    tni_scope_hold(&x->object);
+}
+
+static TNI_ASIDE tn_tensor *new_any(const char *function, const tni_record *record)
 {
     size_t bytes;
     int64_t itemsize = tni_itemsize(record->dtype);
     bool fits = record->contiguous ? tni_mul_size((size_t)record->numel, (size_t)itemsize, &bytes)
                                    : needed_bytes(record->sizes, record->strides, record->ndim, record->offset, itemsize, &bytes);
-    if (TNI_UNLIKELY(!fits)) {
+    if (!fits) {
         fail_bytes(function, record);
         return NULL;
     }
-    if (TNI_UNLIKELY(bytes > TNI_STORAGE_INLINE || record->device != TN_CPU))
+    if (bytes > TNI_STORAGE_INLINE || record->device != TN_CPU)
         return new_apart(function, record, bytes);
     int64_t *dims;
     size_t block = TNI_INNER_OFFSET + sizeof(tni_storage) + bytes;
     tn_tensor *x = new_block(function, record->ndim, block, &dims);
-    if (TNI_UNLIKELY(!x))
+    if (!x)
         return NULL;
-    set_record(x, record, dims);
-    x->has_inner = true;
-    tni_storage *storage = tni_inner_storage(x);
-    tni_storage_init(storage, &tni_inner_storage_class, tni_storage_inline_data(storage), bytes, block);
-    x->storage = x->counter = storage;
-    tni_scope_hold(&x->object);
+    set_record(x, record, dims, TN_CPU, record->contiguous);
+    set_inner(x, bytes, block);
     return x;
 }
 
-tn_tensor *tni_tensor_view(const char *function, tn_tensor *of, const tni_record *record)
+/* The common kind is made here, of a block that the thread has kept: contiguous, of low rank, with little data. Equal to new_any. */
+tn_tensor *tni_tensor_new(const char *function, const tni_record *record)
 {
-    int64_t *dims;
-    tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
+    const tni_scope_stack *stack = tni_this_thread.scopes;
+    size_t bytes = (size_t)record->numel * (size_t)tni_itemsize(record->dtype);
+    if (TNI_UNLIKELY(!record->contiguous || record->ndim > TNI_INLINE_NDIM || (size_t)record->numel > TNI_STORAGE_INLINE ||
+                     bytes > TNI_STORAGE_INLINE || record->device != TN_CPU || !stack || stack->used >= stack->capacity))
+        return new_any(function, record);
+    size_t block = TNI_INNER_OFFSET + sizeof(tni_storage) + bytes;
+    tn_tensor *x = tni_alloc_kept(block);
     if (TNI_UNLIKELY(!x))
-        return NULL;
-    set_record(x, record, dims);
+        return new_any(function, record);
+    set_record(x, record, x->inline_dims, TN_CPU, true);
+    set_inner(x, bytes, block);
+    return x;
+}
+
+static inline void set_view(tn_tensor *x, tn_tensor *of)
+{
     x->has_inner = false;
     x->keys = of->keys;
     x->storage = of->storage;
@@ -178,10 +208,66 @@ tn_tensor *tni_tensor_view(const char *function, tn_tensor *of, const tni_record
     x->base = of->base ? of->base : of;
     tni_ref(&x->base->object.references);
     tni_scope_hold(&x->object);
+}
+
+static TNI_ASIDE tn_tensor *view_any(const char *function, tn_tensor *of, const tni_record *record)
+{
+    int64_t *dims;
+    tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
+    if (!x)
+        return NULL;
+    set_record(x, record, dims, record->device, false);
+    set_view(x, of);
     return x;
 }
 
-tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim)
+/* The common view is made here, of a block that the thread has kept. Equal to view_any. */
+tn_tensor *tni_tensor_view(const char *function, tn_tensor *of, const tni_record *record)
+{
+    const tni_scope_stack *stack = tni_this_thread.scopes;
+    if (TNI_UNLIKELY(record->ndim > TNI_INLINE_NDIM || !stack || stack->used >= stack->capacity))
+        return view_any(function, of, record);
+    tn_tensor *x = tni_alloc_kept(sizeof *x);
+    if (TNI_UNLIKELY(!x))
+        return view_any(function, of, record);
+    set_record(x, record, x->inline_dims, record->device, false);
+    set_view(x, of);
+    return x;
+}
+
+/* Takes the dims out of x, which needs others at once. */
+static void take_geometry(tn_tensor *x, tni_geometry *old)
+{
+    old->block = x->sizes == x->inline_dims ? NULL : x->sizes;
+    old->numel = x->numel;
+    old->ndim = x->ndim;
+    old->contiguous = x->contiguous;
+    if (!old->block)
+        memcpy(old->inline_dims, x->inline_dims, sizeof old->inline_dims);
+}
+
+void tni_tensor_restore(tn_tensor *x, tni_geometry *old)
+{
+    free_dims(x);
+    if (!old->block)
+        memcpy(x->inline_dims, old->inline_dims, sizeof x->inline_dims);
+    x->sizes = old->block ? old->block : x->inline_dims;
+    x->strides = x->sizes + old->ndim;
+    x->ndim = (int8_t)old->ndim;
+    x->numel = old->numel;
+    x->contiguous = old->contiguous;
+    old->block = NULL;
+}
+
+void tni_geometry_drop(tni_geometry *old)
+{
+    if (old->block)
+        tni_free(old->block, 2 * (size_t)old->ndim * sizeof *old->block);
+    old->block = NULL;
+}
+
+tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim,
+                            tni_geometry *old)
 {
     size_t bytes;
     int64_t numel;
@@ -202,7 +288,7 @@ tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *s
             tni_free(dims, 2 * (size_t)ndim * sizeof *dims);
         return TNI_FAIL_MEMORY(function, bytes);
     }
-    free_dims(x);
+    take_geometry(x, old);
     x->sizes = dims;
     x->strides = dims + ndim;
     x->ndim = (int8_t)ndim;
@@ -243,9 +329,26 @@ tn_device tn_get_default_device(void)
     return default_device;
 }
 
+/* Completes a record of contiguous memory from its sizes in one walk; strides has room for 64. Even where there are no elements the
+ * strides must be countable in bytes. */
+static inline bool contiguous_record(tni_record *record, int64_t *strides)
+{
+    int64_t span = 1, bytes, overflowed = 0, any = 1;
+    for (int d = record->ndim - 1; d >= 0; d--) {
+        int64_t size = record->sizes[d];
+        strides[d] = span;
+        overflowed |= !tni_mul_i64(span, size > 1 ? size : 1, &span);
+        any &= size != 0;
+    }
+    record->strides = strides;
+    record->numel = any ? span : 0;
+    record->contiguous = true;
+    return !overflowed && tni_mul_i64(span, tni_itemsize(record->dtype), &bytes);
+}
+
 static tn_tensor *make(const char *function, const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype, tn_device device)
 {
-    int64_t contiguous[TN_MAX_NDIM], numel;
+    int64_t strides[TN_MAX_NDIM];
     if (tni_pending() || tni_check_sizes(function, size, ndim))
         return NULL;
     if (!tni_dtype_valid(dtype)) {
@@ -253,29 +356,26 @@ static tn_tensor *make(const char *function, const int64_t *size, const int64_t 
         return NULL;
     }
     tni_record record = {.dtype = dtype, .device = device.type, .ndim = ndim, .sizes = size, .strides = stride};
-    if (!tni_numel(size, ndim, &numel)) {
+    bool fits = stride ? tni_numel(size, ndim, &record.numel) : contiguous_record(&record, strides);
+    if (!fits) {
         fail_bytes(function, &record);
         return NULL;
-    }
-    record.numel = numel;
-    if (!stride) {
-        tni_contiguous_strides(size, ndim, contiguous);
-        record.strides = contiguous;
-        record.contiguous = true;
-        int64_t span = 1;
-        for (int d = 0; d < ndim; d++)
-            span *= size[d] > 1 ? size[d] : 1;
-        if (!tni_mul_i64(span, tni_itemsize(dtype), &span)) { /* even without elements the strides must be countable in bytes */
-            fail_bytes(function, &record);
-            return NULL;
-        }
     }
     return tni_tensor_new(function, &record);
 }
 
-tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
+/* The common call runs without the detours of `make`. */
+TNI_HOT tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
 {
-    return make("empty", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype, default_device);
+    int64_t strides[TN_MAX_NDIM], negative = 0;
+    if (TNI_UNLIKELY(ndim < 0 || ndim > TN_MAX_NDIM || !size || !tni_dtype_valid(dtype) || tni_pending()))
+        return make("empty", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype, default_device);
+    tni_record record = {.dtype = dtype, .device = default_device.type, .ndim = ndim, .sizes = size};
+    for (int d = 0; d < ndim; d++)
+        negative |= size[d];
+    if (TNI_UNLIKELY(negative < 0 || !contiguous_record(&record, strides)))
+        return make("empty", size, NULL, ndim, dtype, default_device);
+    return tni_tensor_new("empty", &record);
 }
 
 tn_tensor *tn_empty_strided(const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype)

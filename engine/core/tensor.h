@@ -91,8 +91,20 @@ tn_tensor *tni_tensor_new(const char *function, const tni_record *record);
 /* A view of x: its storage, its counter, its base. NULL as above. */
 tn_tensor *tni_tensor_view(const char *function, tn_tensor *x, const tni_record *record);
 
+/* The geometry that a resize replaced. It ends by tni_tensor_restore, which cannot fail, or tni_geometry_drop. */
+typedef struct tni_geometry {
+    int64_t *block; /* the dims of a high rank; NULL when they are inline_dims */
+    int64_t numel;
+    int ndim;
+    bool contiguous;
+    int64_t inline_dims[2 * TNI_INLINE_NDIM];
+} tni_geometry;
+
 /* Gives x another geometry over its storage, which grows if needed: Tensor.resize_. Nothing changes on an error. */
-tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim);
+tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim,
+                            tni_geometry *old);
+void tni_tensor_restore(tn_tensor *x, tni_geometry *old);
+void tni_geometry_drop(tni_geometry *old);
 
 /* Takes the newest object off the innermost scope and ends it: for a maker that fails after making. */
 void tni_tensor_unmake(tn_tensor *x);

@@ -70,20 +70,23 @@ static inline VEC V(exp)(VEC x)
     return V(exp_clamped)(V(min2)(V(set1)(T_PICK(89.0f, 710.0)), x));
 }
 
-/* e^x - 1 = 2^n (e^r - 1) + (2^n - 1). The scale is halved so that it stays finite; that would cost small results their last bit, but
- * there e^x - 1 rounds to x. */
+/* e^x - 1 = 2^n (e^r - 1) + (2^n - 1). For n = 1 the terms have opposite signs, so r takes along what its rounding lost. The scale
+ * is halved so that it stays finite; that would cost small results their last bit, but there e^x - 1 rounds to x. */
 static inline VEC V(expm1)(VEC x)
 {
     VEC n, shifted;
     VEC clamped = V(max2)(V(set1)(T_PICK(-25.0f, -50.0)), x);
-    VEC r = V(exp_reduce)(V(min2)(V(set1)(T_PICK(89.0f, 710.0)), clamped), &n, &shifted);
+    clamped = V(min2)(V(set1)(T_PICK(89.0f, 710.0)), clamped);
+    VEC r = V(exp_reduce)(clamped, &n, &shifted);
+    VEC lost = V(mul_add)(n, V(set1)(-LN2_LOW), V(mul_add)(n, V(set1)(-LN2_HIGH), clamped) - r);
     VEC q = V(polynomial)(r, T_NAME(exp_q), TNI_COUNT(T_NAME(exp_q)));
-    VEC m = V(mul_add)(r * r, q, r);
+    VEC m = V(mul_add)(r * r, q, lost) + r;
     VEC half = V(power_of_two)(shifted - V(set1)(1));
     VEC y = V(mul_add)(half, m, half - V(set1)((T)0.5)) * V(set1)(2);
     return V(select)(V(lt)(V(abs)(x), V(set1)(T_PICK(0x1p-25f, 0x1p-54))), x, y);
 }
 
+#if T_IS_DOUBLE || TNI_SIMD_LEVEL < TNI_SIMD_AVX512
 /* Below 0.55 x + x^3 p(x^2); above 1 - 2 / (e^(2 |x|) + 1), whose fraction is then below 1/2 and so are its errors. Both are computed.
  * Beyond the clamp tanh rounds to 1. */
 static inline VEC V(tanh)(VEC x)
@@ -98,6 +101,7 @@ static inline VEC V(tanh)(VEC x)
     VEC far = V(set1)(1) - V(set1)(2) / (power + V(set1)(1));
     return V(copysign)(V(select)(V(lt)(magnitude, V(set1)((T)0.55)), near, far), x);
 }
+#endif
 
 /* 1 / (1 + e^-x) with t = e^-|x| <= 1 and q = t / (1 + t): 1 - q, and below zero t - t q. */
 static inline VEC V(sigmoid)(VEC x)

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "core/convert.h"
 #include "core/geometry.h"
 #include "core/overlap.h"
 #include "dispatch/keys.h"
@@ -49,13 +50,17 @@ static __attribute__((noinline, cold)) tn_status fail_devices(const tni_call *ca
     return TNI_FAIL(TN_ERROR_DEVICE, tni_call_name(call), "the tensors are on cpu and on meta, needed one device");
 }
 
+static bool has_shape(const tn_tensor *out, const tni_record *record)
+{
+    return out->ndim == record->ndim && memcmp(out->sizes, record->sizes, (size_t)record->ndim * sizeof *out->sizes) == 0;
+}
+
 /* Checks an output that is there already: Note [Forms]. */
 static tn_status check_output(const tni_call *call, const tni_meta *meta, const tn_tensor *out)
 {
     const char *name = tni_call_name(call);
     const tni_record *record = &meta->record;
-    bool same_shape = out->ndim == record->ndim &&
-                      memcmp(out->sizes, record->sizes, (size_t)record->ndim * sizeof *out->sizes) == 0;
+    bool same_shape = has_shape(out, record);
     if (call->form == TNI_IN_PLACE && !same_shape) {
         char have[120], need[120];
         tni_text_shape(have, sizeof have, out->sizes, out->ndim);
@@ -67,20 +72,21 @@ static tn_status check_output(const tni_call *call, const tni_meta *meta, const 
         return TNI_FAIL(TN_ERROR_DTYPE, name, "the result is %s, which %s into the tensor to write (%s)",
                         tn_dtype_name(record->dtype), call->op->exact_out_dtype ? "does not go" : "cannot be cast",
                         tn_dtype_name((tn_dtype)out->dtype));
+    if (!tni_converter_of(record->dtype, (tn_dtype)out->dtype))
+        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, name, "no conversion from %s to %s, the dtype of the tensor to write",
+                        tn_dtype_name(record->dtype), tn_dtype_name((tn_dtype)out->dtype));
     if (same_shape && !call->op->overlap_allowed && tni_check_no_internal_overlap(name, out))
         return tni_pending();
-    for (int i = 0; i < call->op->n_in; i++)
-        if (call->in[i] && call->in[i] != out && tni_check_no_partial_overlap(name, out, call->in[i]))
+    for (int i = 0; i < call->op->n_in; i++) {
+        const tn_tensor *x = call->in[i];
+        if (!x)
+            continue;
+        if (!same_shape && x->storage == out->storage)
+            return TNI_FAIL(TN_ERROR_OVERLAP, name, "the tensor to write must be resized and shares its storage with an operand");
+        if (x != out && tni_check_no_partial_overlap(name, out, x))
             return tni_pending();
+    }
     return TN_OK;
-}
-
-static tn_status shape_output(const tni_call *call, const tni_meta *meta, tn_tensor *out)
-{
-    const tni_record *record = &meta->record;
-    if (out->ndim == record->ndim && memcmp(out->sizes, record->sizes, (size_t)record->ndim * sizeof *out->sizes) == 0)
-        return TN_OK;
-    return tni_tensor_resize(tni_call_name(call), out, record->sizes, record->strides, record->ndim);
 }
 
 /* Runs over outputs that exist. */
@@ -104,23 +110,22 @@ static tn_status run(const tni_call *call)
 static tn_status execute_into(tni_call *call, const tni_meta *meta)
 {
     const tni_op *op = call->op;
-    int64_t old_dims[2 * TN_MAX_NDIM];
     for (int i = 0; i < op->n_out; i++)
         if (check_output(call, &meta[i], call->out[i]))
             return tni_pending();
     tn_tensor *out = call->out[0];
-    int old_ndim = out->ndim;
-    memcpy(old_dims, out->sizes, (size_t)old_ndim * sizeof *old_dims);
-    memcpy(old_dims + old_ndim, out->strides, (size_t)old_ndim * sizeof *old_dims);
-    if (shape_output(call, meta, out))
+    const tni_record *record = &meta->record;
+    tni_geometry old;
+    bool resized = !has_shape(out, record);
+    if (resized && tni_tensor_resize(tni_call_name(call), out, record->sizes, record->strides, record->ndim, &old))
         return tni_pending();
     if (out->keys & TNI_KEY_CPU && out->numel > 0 && run(call)) {
-        tn_error error;
-        tn_error_push(&error);
-        tni_tensor_resize(tni_call_name(call), out, old_dims, old_dims + old_ndim, old_ndim);
-        tn_error_pop(&error);
+        if (resized)
+            tni_tensor_restore(out, &old);
         return tni_pending();
     }
+    if (resized)
+        tni_geometry_drop(&old);
     tni_written(out);
     return TN_OK;
 }
@@ -166,7 +171,7 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call)
     return TN_OK;
 }
 
-tn_status tni_dispatch(tni_call *call)
+TNI_HOT tn_status tni_dispatch(tni_call *call)
 {
     const tni_thread *thread = &tni_this_thread;
     if (TNI_UNLIKELY(thread->error.code != TN_OK))

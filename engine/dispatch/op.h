@@ -22,6 +22,7 @@
 #include <tenon/layer.h>
 
 #include "core/geometry.h"
+#include "core/iterator.h"
 #include "core/tensor.h"
 
 enum { TNI_MAX_IN = 3, TNI_MAX_OUT = 2, TNI_MAX_PARAMS = 6 };
@@ -94,7 +95,7 @@ struct tn_op_call {
     tni_form form;
     /* what infer found out and run need not find out again */
     tn_dtype compute; /* dtype of the arithmetic */
-    int8_t lane;      /* a family's number for it */
+    tni_loop loop;    /* of a pointwise family */
     bool dense;       /* all inputs are contiguous, of that dtype and of the result's shape */
 };
 

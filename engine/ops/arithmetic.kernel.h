@@ -44,11 +44,11 @@ static inline VEC T_NAME(abs)(VEC x)
     return V(abs)(x);
 }
 
-/* NaN is not below 0, so it stays */
+/* NaN and -0 are not below 0, so they stay */
 static inline VEC T_NAME(relu)(VEC x)
 {
     const VEC zero = {0};
-    return V(select)(V(le)(x, zero), zero, x);
+    return V(select)(V(lt)(x, zero), zero, x);
 }
 
 #define UNARY_ROW(name)                                \

@@ -40,7 +40,7 @@ static tn_status check_alpha(const tni_call *call, tn_scalar alpha, tn_dtype dty
     return TN_OK;
 }
 
-static tn_status arithmetic_infer(tni_call *call, tni_meta *meta)
+static TNI_ASIDE tn_status infer_any(tni_call *call, tni_meta *meta)
 {
     const arithmetic_row *row = &arithmetic[call->op->family];
     const tni_binary_attr *attr = call->attr;
@@ -56,26 +56,50 @@ static tn_status arithmetic_infer(tni_call *call, tni_meta *meta)
         dtype = tn_get_default_dtype();
         call->dense = false; /* the operands are converted */
     }
-    if (TNI_UNLIKELY(attr != &tni_binary_default && !is_one(attr->alpha)) && check_alpha(call, attr->alpha, dtype))
-        return tni_pending();
+    tni_binary loop = row->loop;
+    if (TNI_UNLIKELY(attr != &tni_binary_default)) {
+        if (check_alpha(call, attr->alpha, dtype))
+            return tni_pending();
+        if (dtype == TN_BOOL ? attr->alpha.value.i == 0 : !is_one(attr->alpha)) /* of bools alpha is a truth value */
+            loop = row->scaled;
+    }
+    if (TNI_UNLIKELY(dtype == TN_BOOL && loop == TNI_BINARY_add))
+        loop = TNI_BINARY_maximum; /* true and true are true, not 2, whatever dtype they are written in */
     meta->record.dtype = dtype;
-    return tni_set_lane(call, dtype);
+    return tni_set_loop(call, tni_pointwise_levels[tni_cpu_level()]->binary[loop], dtype);
 }
 
-static void arithmetic_run(const tni_call *call, void *workspace)
+/* The common call is inferred here: two dense tensors of one shape and dtype, no alpha. Equal to infer_any. */
+static tn_status arithmetic_infer(tni_call *call, tni_meta *meta)
+{
+    const tn_tensor *a = call->in[0], *b = call->in[1];
+    if (TNI_UNLIKELY(call->attr != &tni_binary_default || !tni_same_dense(a, b)))
+        return infer_any(call, meta);
+    tn_dtype dtype = (tn_dtype)a->dtype;
+    int lane = tni_lane_of(dtype);
+    if (TNI_UNLIKELY(lane < 0 || tni_lane_dtype(lane) != dtype))
+        return infer_any(call, meta);
+    call->loop = tni_pointwise_levels[tni_cpu_level()]->binary[arithmetic[call->op->family].loop][lane];
+    if (TNI_UNLIKELY(!call->loop)) /* integers divided */
+        return infer_any(call, meta);
+    call->dense = true;
+    call->compute = dtype;
+    tni_meta_like(meta, a, dtype);
+    return TN_OK;
+}
+
+static TNI_HOT void arithmetic_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    const arithmetic_row *row = &arithmetic[call->op->family];
     const tni_binary_attr *attr = call->attr;
-    const tni_pointwise *kernels = tni_pointwise_levels[tni_cpu_level()];
     if (TNI_LIKELY(attr == &tni_binary_default || is_one(attr->alpha))) {
         static const tni_alpha unused;
-        tni_run_pointwise(call, 2, kernels->binary[row->loop][call->lane], call->compute, &unused);
+        tni_run_pointwise(call, 2, call->compute, &unused);
         return;
     }
     tni_alpha alpha;
     tni_scalar_to(attr->alpha, call->compute, &alpha);
-    tni_run_iterated(call, kernels->binary[row->scaled][call->lane], call->compute, &alpha);
+    tni_run_iterated(call, call->compute, &alpha);
 }
 
 #define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])

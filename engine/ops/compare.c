@@ -15,14 +15,13 @@ static tn_status compare_infer(tni_call *call, tni_meta *meta)
         return tni_pending();
     /* in place the 0 or 1 takes self's dtype, whatever it is */
     meta->record.dtype = call->form == TNI_IN_PLACE ? (tn_dtype)call->in[0]->dtype : TN_BOOL;
-    return tni_set_lane(call, dtype);
+    return tni_set_loop(call, tni_pointwise_levels[tni_cpu_level()]->compare[call->op->family], dtype);
 }
 
-static void compare_run(const tni_call *call, void *workspace)
+static TNI_HOT void compare_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    const tni_pointwise *kernels = tni_pointwise_levels[tni_cpu_level()];
-    tni_run_pointwise(call, 2, kernels->compare[call->op->family][call->lane], TN_BOOL, NULL);
+    tni_run_pointwise(call, 2, TN_BOOL, NULL);
 }
 
 #define COMPARE_OP(op)                                                                                                       \

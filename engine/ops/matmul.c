@@ -8,12 +8,12 @@
 #include "ops/operators.h"
 #include "ops/product.h"
 
-static tn_status fail_inner(const tn_tensor *a, const tn_tensor *b, int64_t a_inner, int64_t b_inner)
+static tn_status fail_inner(const tni_call *call, const tn_tensor *a, const tn_tensor *b, int64_t a_inner, int64_t b_inner)
 {
     char a_text[120], b_text[120];
     tni_text_shape(a_text, sizeof a_text, a->sizes, a->ndim);
     tni_text_shape(b_text, sizeof b_text, b->sizes, b->ndim);
-    return TNI_FAIL(TN_ERROR_SHAPE, "matmul", "%s times %s: inner sizes %lld and %lld, needed the same", a_text, b_text,
+    return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "%s times %s: inner sizes %lld and %lld, needed the same", a_text, b_text,
                     (long long)a_inner, (long long)b_inner);
 }
 
@@ -23,12 +23,12 @@ static tn_status matmul_infer(tni_call *call, tni_meta *meta)
     if (tni_product_dtypes(call, a, b))
         return tni_pending();
     if (a->ndim == 0 || b->ndim == 0)
-        return TNI_FAIL(TN_ERROR_SHAPE, "matmul", "argument %d has no dims, needed at least one", a->ndim == 0 ? 1 : 2);
+        return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "argument %d has no dims, needed at least one", a->ndim == 0 ? 1 : 2);
     int64_t a_inner = a->sizes[a->ndim - 1], b_inner = b->sizes[b->ndim > 1 ? b->ndim - 2 : 0];
     if (a_inner != b_inner)
-        return fail_inner(a, b, a_inner, b_inner);
+        return fail_inner(call, a, b, a_inner, b_inner);
     int a_batch = a->ndim > 2 ? a->ndim - 2 : 0, b_batch = b->ndim > 2 ? b->ndim - 2 : 0;
-    int ndim = tni_broadcast("matmul", a->sizes, a_batch, b->sizes, b_batch, meta->room);
+    int ndim = tni_broadcast(tni_call_name(call), a->sizes, a_batch, b->sizes, b_batch, meta->room);
     if (ndim < 0)
         return tni_pending();
     if (a->ndim > 1)

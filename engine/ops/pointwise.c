@@ -26,6 +26,14 @@ tn_status tni_fail_no_kernel(const tni_call *call, tn_dtype dtype)
     return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, tni_call_name(call), "no kernel for %s on cpu", tn_dtype_name(dtype));
 }
 
+tn_status tni_check_conversions(const tni_call *call)
+{
+    for (int i = 0; i < call->op->n_in; i++)
+        if (call->in[i] && !tni_converter_of((tn_dtype)call->in[i]->dtype, call->compute))
+            return tni_fail_no_kernel(call, (tn_dtype)call->in[i]->dtype);
+    return TN_OK;
+}
+
 static tn_status promoted_dtype(const tni_call *call, tn_dtype *promoted)
 {
     const tni_binary_attr *attr = call->attr;
@@ -91,11 +99,16 @@ static tn_status two_tensors(const tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
-tn_status tni_binary_shape_general(tni_call *call, tni_meta *meta, tn_dtype *promoted)
+tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
 {
     tn_tensor *a = call->in[0], *b = call->in[1];
     const tni_binary_attr *attr = call->attr;
-    call->dense = false;
+    call->dense = tni_same_dense(a, b);
+    if (call->dense) {
+        *promoted = (tn_dtype)a->dtype;
+        tni_meta_like(meta, a, *promoted);
+        return TN_OK;
+    }
     for (int i = 0; i < 2; i++)
         if (!call->in[i] && !(attr->numbers & (1u << i)))
             return TNI_FAIL_NULL(tni_call_name(call), i + 1, call->op->params[i].name);
@@ -109,7 +122,7 @@ tn_status tni_binary_shape_general(tni_call *call, tni_meta *meta, tn_dtype *pro
     return TN_OK;
 }
 
-void tni_run_iterated(const tni_call *call, tni_loop loop, tn_dtype result, const void *context)
+void tni_run_iterated(const tni_call *call, tn_dtype result, const void *context)
 {
     const tn_tensor *out = call->out[0];
     int n_in = call->op->n_in;
@@ -127,5 +140,5 @@ void tni_run_iterated(const tni_call *call, tni_loop loop, tn_dtype result, cons
         tni_scalar_to(((const tni_binary_attr *)call->attr)->number[i], compute, number[i]);
         tni_iter_operand(&it, number[i], &none, &none, 0, compute, compute);
     }
-    tni_iter_run(&it, loop, context);
+    tni_iter_run(&it, call->loop, context);
 }

@@ -78,44 +78,46 @@ static inline tn_dtype tni_lane_dtype(int lane)
 tn_status tni_fail_no_kernel(const tni_call *call, tn_dtype dtype);
 
 /* Two operands: the result's shape and layout, and the dtype that they promote to (in *promoted). The caller sets meta's dtype and, by
- * tni_set_lane, the lane; call->dense is true if the operands are dense and of the promoted dtype. */
-tn_status tni_binary_shape_general(tni_call *call, tni_meta *meta, tn_dtype *promoted);
+ * tni_set_loop, the loop; call->dense is true if the operands are dense and of the promoted dtype. */
+tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted);
 
-static inline tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
+/* Whether both are there, contiguous, of one shape and dtype. */
+static inline bool tni_same_dense(const tn_tensor *a, const tn_tensor *b)
 {
-    const tn_tensor *a = call->in[0], *b = call->in[1];
     if (TNI_UNLIKELY(!a || !b || a->dtype != b->dtype || !a->contiguous || !b->contiguous || a->ndim != b->ndim))
-        return tni_binary_shape_general(call, meta, promoted);
+        return false;
     for (int d = 0; d < a->ndim; d++)
         if (TNI_UNLIKELY(a->sizes[d] != b->sizes[d]))
-            return tni_binary_shape_general(call, meta, promoted);
-    *promoted = (tn_dtype)a->dtype;
-    call->dense = true;
-    tni_meta_like(meta, a, *promoted);
-    return TN_OK;
+            return false;
+    return true;
 }
 
-/* Notes the lane that computes in dtype, or raises that there is none. */
-static inline tn_status tni_set_lane(tni_call *call, tn_dtype dtype)
+
+
+/* Refuses operands that have no conversion to the dtype of the arithmetic. */
+tn_status tni_check_conversions(const tni_call *call);
+
+/* Chooses among a loop's lanes the one that computes in dtype, or raises that there is none. */
+static inline tn_status tni_set_loop(tni_call *call, const tni_loop *lanes, tn_dtype dtype)
 {
     int lane = tni_lane_of(dtype);
     if (TNI_UNLIKELY(lane < 0))
         return tni_fail_no_kernel(call, dtype);
-    call->lane = (int8_t)lane;
+    call->loop = lanes[lane];
     call->compute = tni_lane_dtype(lane);
     call->dense = call->dense && call->compute == dtype;
-    return TN_OK;
+    return TNI_LIKELY(call->dense) ? TN_OK : tni_check_conversions(call);
 }
 
-void tni_run_iterated(const tni_call *call, tni_loop loop, tn_dtype result, const void *context);
+void tni_run_iterated(const tni_call *call, tn_dtype result, const void *context);
 
-/* Runs a loop over out and its n_in operands: inputs, or numbers in the call's attributes. call->compute is the dtype of the operands in the
- * loop, `result` that of the output in the loop. */
-static inline void tni_run_pointwise(const tni_call *call, int n_in, tni_loop loop, tn_dtype result, const void *context)
+/* Runs call->loop over out and its n_in operands: inputs, or numbers in the call's attributes. call->compute is the dtype of the operands
+ * in the loop, `result` that of the output in the loop. */
+static inline void tni_run_pointwise(const tni_call *call, int n_in, tn_dtype result, const void *context)
 {
     const tn_tensor *out = call->out[0];
     if (TNI_UNLIKELY(!call->dense || !out->contiguous || (tn_dtype)out->dtype != result || out->numel >= 2 * TNI_GRAIN)) {
-        tni_run_iterated(call, loop, result, context);
+        tni_run_iterated(call, result, context);
         return;
     }
     /* one dense row: what the iterator would find, without its work */
@@ -130,7 +132,7 @@ static inline void tni_run_pointwise(const tni_call *call, int n_in, tni_loop lo
         row.data[i + 1] = call->in[i]->storage->data + call->in[i]->offset * itemsize;
         row.strides[i + 1] = itemsize;
     }
-    loop(&row);
+    call->loop(&row);
 }
 
 #endif

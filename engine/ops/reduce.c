@@ -78,8 +78,8 @@ static tn_status reduce_infer(tni_call *call, tni_meta *meta)
     tn_dtype dtype = attr->dtype;
     if (dtype != TN_DTYPE_NONE && !tni_dtype_valid(dtype))
         return TNI_FAIL(TN_ERROR_DTYPE, name, "%d is no dtype", (int)dtype);
-    if (dtype == TN_DTYPE_NONE && call->form == TNI_OUT && call->op->family == SUM && tni_dtype_valid((tn_dtype)call->out[0]->dtype))
-        dtype = (tn_dtype)call->out[0]->dtype; /* torch.sum(out=) adds in out's dtype */
+    if (dtype == TN_DTYPE_NONE && call->form == TNI_OUT && call->op->family != AMAX)
+        dtype = (tn_dtype)call->out[0]->dtype; /* torch.sum and torch.mean with out= add in out's dtype */
     if (dtype == TN_DTYPE_NONE) {
         dtype = (tn_dtype)x->dtype;
         if (call->op->family == SUM && tni_dtype_kind(dtype) <= TNI_INT)
@@ -115,6 +115,7 @@ typedef struct plan {
     char *out;
     tn_dtype x_dtype, compute, out_dtype;
     tni_converter convert; /* x to compute; NULL when they are the same */
+    tni_converter truth;   /* x to bool, before that: sums in bool ask whether anything is true; NULL otherwise */
     const tni_reduce_kernel *kernel;
     tni_reduction reduction;
     int64_t divisor; /* of a mean; 1 otherwise */
@@ -213,12 +214,19 @@ static tni_total cascade_end(const plan *p, const cascade *c)
 static void fold_row(const plan *p, cascade *c, const char *x, int64_t stride, int64_t n)
 {
     _Alignas(64) char block[TNI_BLOCK * 8];
+    char bits[TNI_BLOCK];
     int64_t itemsize = tni_itemsize(p->x_dtype), piece = p->convert ? TNI_BLOCK : PIECE;
     for (int64_t i = 0; i < n; i += piece) {
         int64_t some = n - i < piece ? n - i : piece;
         const char *here = x + i * stride * itemsize;
         if (p->convert) {
-            p->convert(block, tni_itemsize(p->compute), here, stride * itemsize, some);
+            int64_t step = stride * itemsize;
+            if (p->truth) {
+                p->truth(bits, 1, here, step, some);
+                here = bits;
+                step = 1;
+            }
+            p->convert(block, tni_itemsize(p->compute), here, step, some);
             cascade_add(p, c, p->kernel->row(block, 1, some));
         } else {
             cascade_add(p, c, p->kernel->row(here, stride, some));
@@ -373,6 +381,11 @@ static void make_plan(plan *p, const tni_call *call)
     p->compute = call->compute;
     p->out_dtype = (tn_dtype)out->dtype;
     p->convert = p->x_dtype == p->compute ? NULL : tni_converter_of(p->x_dtype, p->compute);
+    p->truth = NULL;
+    if (call->op->family == SUM && p->out_dtype == TN_BOOL) {
+        p->truth = tni_converter_of(p->x_dtype, TN_BOOL);
+        p->convert = tni_converter_of(TN_BOOL, p->compute);
+    }
     p->reduction = call->op->family == AMAX ? TNI_MAX : TNI_SUM;
     p->kernel = &tni_reduce_levels[tni_cpu_level()]->kernel[p->reduction][tni_lane_of(p->compute)];
     p->divisor = call->op->family == MEAN ? p->reduced.numel : 1;

@@ -46,6 +46,11 @@ static inline vi64 wi64_le(vi64 a, vi64 b)
     return a <= b;
 }
 
+static inline vi64 wi64_lt(vi64 a, vi64 b)
+{
+    return a < b;
+}
+
 static inline vi64 wi64_select(vi64 mask, vi64 a, vi64 b)
 {
     return (mask & a) | (~mask & b);

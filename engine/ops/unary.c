@@ -20,21 +20,19 @@ static tn_status unary_infer(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *x = call->in[0];
     tn_dtype dtype = (tn_dtype)x->dtype;
-    bool number = dtype != TN_BOOL;
     if (rules[call->op->family] == FLOATS && !tni_is_float(dtype) && tni_dtype_kind(dtype) <= TNI_INT)
         dtype = tn_get_default_dtype();
-    else if (TNI_UNLIKELY(!number && call->op->family != TNI_UNARY_abs))
+    else if (TNI_UNLIKELY(dtype == TN_BOOL))
         return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "the tensor is bool, needed numbers");
     tni_meta_like(meta, x, dtype);
     call->dense = x->contiguous && (tn_dtype)x->dtype == dtype;
-    return tni_set_lane(call, dtype);
+    return tni_set_loop(call, tni_pointwise_levels[tni_cpu_level()]->unary[call->op->family], dtype);
 }
 
-static void unary_run(const tni_call *call, void *workspace)
+static TNI_HOT void unary_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    const tni_pointwise *kernels = tni_pointwise_levels[tni_cpu_level()];
-    tni_run_pointwise(call, 1, kernels->unary[call->op->family][call->lane], call->compute, NULL);
+    tni_run_pointwise(call, 1, call->compute, NULL);
 }
 
 #define UNARY_OP(op, lanes)                                                                                                  \

@@ -185,11 +185,11 @@ static tn_status as_strided_infer(tni_call *call, tni_meta *meta)
     record->offset = attr->offset == TNI_OWN_OFFSET ? x->offset : attr->offset;
     if (record->offset < 0)
         return TNI_FAIL(TN_ERROR_ARGUMENT, name, "offset %lld, needed 0 or more", (long long)record->offset);
-    int64_t reach, held = (int64_t)x->storage->nbytes / tni_itemsize((tn_dtype)x->dtype);
+    int64_t itemsize = tni_itemsize((tn_dtype)x->dtype), held = (int64_t)x->storage->nbytes / itemsize, reach, bytes;
     if (!tni_numel(meta->room, ndim, &record->numel) || !tni_extent(meta->room, record->strides, ndim, &reach) ||
-        !tni_add_i64(reach, record->offset, &reach))
+        !tni_add_i64(reach, record->offset, &reach) || !tni_mul_i64(record->offset, itemsize, &bytes))
         return TNI_FAIL(TN_ERROR_BOUNDS, name, "sizes, strides and offset reach beyond 64 bits");
-    if (reach > held)
+    if (reach > held && record->numel > 0) /* as torch: what is empty is nowhere */
         return TNI_FAIL(TN_ERROR_BOUNDS, name, "sizes, strides and offset reach element %lld, the storage has %lld",
                         (long long)reach - 1, (long long)held);
     return TN_OK;

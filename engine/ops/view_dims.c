@@ -7,8 +7,6 @@
 #include "dispatch/op.h"
 #include "ops/operators.h"
 
-#define TNI_ABSENT INT64_MIN
-
 typedef struct pair_attr {
     int64_t dim0, dim1;
 } pair_attr;
@@ -153,8 +151,7 @@ static tn_status slice_infer(tni_call *call, tni_meta *meta)
     if (attr->step < 1)
         return TNI_FAIL(TN_ERROR_ARGUMENT, "slice", "step %lld, needed 1 or more", (long long)attr->step);
     int64_t size = x->sizes[dim], stride;
-    int64_t start = attr->start == TNI_ABSENT ? 0 : clamp_bound(attr->start, size);
-    int64_t end = attr->end == TNI_ABSENT ? size : clamp_bound(attr->end, size);
+    int64_t start = clamp_bound(attr->start, size), end = clamp_bound(attr->end, size);
     if (end < start)
         end = start;
     if (!tni_mul_i64(x->strides[dim], attr->step, &stride))
@@ -245,7 +242,7 @@ const tni_op tni_op_select = {
     .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(range_attr), .infer = select_infer,
     .samples = "[5,3] 0 4 | [5,3] -1 -3 | [2] 0 1 | ! [5] 0 5 | ! [5] 0 -6 | ! [] 0 0 | ! [5] 1 0"};
 
-static const range_attr whole = {.dim = 0, .start = TNI_ABSENT, .end = TNI_ABSENT, .step = 1};
+static const range_attr whole = {.dim = 0, .start = 0, .end = TN_SLICE_END, .step = 1};
 
 const tni_op tni_op_slice = {
     .name = TNI_NAMES_NEW(slice),

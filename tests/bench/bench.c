@@ -87,12 +87,15 @@ static bool parse_threads(const char *text, int *threads)
 static int parse(int argc, char **argv, options *o)
 {
     enum { JSON = 256, THREADS, QUICK, MEDIAN, ROW, DTYPE, LIST, HELP };
-    static const struct option known[] = {
-        {"json", no_argument, NULL, JSON},          {"threads", required_argument, NULL, THREADS},
-        {"quick", no_argument, NULL, QUICK},        {"median", no_argument, NULL, MEDIAN},
-        {"row", required_argument, NULL, ROW},      {"dtype", required_argument, NULL, DTYPE},
-        {"list", no_argument, NULL, LIST},          {"help", no_argument, NULL, HELP},
-        {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"json", no_argument, NULL, JSON},
+                                          {"threads", required_argument, NULL, THREADS},
+                                          {"quick", no_argument, NULL, QUICK},
+                                          {"median", no_argument, NULL, MEDIAN},
+                                          {"row", required_argument, NULL, ROW},
+                                          {"dtype", required_argument, NULL, DTYPE},
+                                          {"list", no_argument, NULL, LIST},
+                                          {"help", no_argument, NULL, HELP},
+                                          {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (c == JSON)
             o->json = o->s.quiet = true;

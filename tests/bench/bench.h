@@ -22,20 +22,20 @@ typedef struct fixture {
     int threads;
     tn_tensor *x, *y, *out; /* Tenon's operands */
     tn_module *net;
-    void *cx, *cy, *cout;      /* the yardstick's, and where it leaves its result */
-    int64_t rows, cols;        /* of cx, where it is a matrix */
-    int64_t numel;             /* elements of cx */
-    int64_t result_numel;      /* elements of the result; 0 when they are undefined */
-    void *blocks[16];          /* what bench_block handed out for this row */
+    void *cx, *cy, *cout; /* the yardstick's, and where it leaves its result */
+    int64_t rows, cols;   /* of cx, where it is a matrix */
+    int64_t numel;        /* elements of cx */
+    int64_t result_numel; /* elements of the result; 0 when they are undefined */
+    void *blocks[16];     /* what bench_block handed out for this row */
     int n_blocks;
 } fixture;
 
 typedef struct row {
     const char *work, *name;
     unit unit;
-    int dtypes;                     /* DTYPE_F32 | DTYPE_F64 */
-    double traffic;                 /* UNIT_GBS: elements read and written by one operation */
-    bool (*setup)(fixture *);       /* false: an error is pending, or memory is short */
+    int dtypes;                                /* DTYPE_F32 | DTYPE_F64 */
+    double traffic;                            /* UNIT_GBS: elements read and written by one operation */
+    bool (*setup)(fixture *);                  /* false: an error is pending, or memory is short */
     tn_tensor *(*tenon)(fixture *, int64_t n); /* n operations; the last result, NULL on an error */
     void (*c)(fixture *, int64_t n);           /* n operations; the result in cout */
     /* If set, the yardstick is a limit (a copy of the same traffic), and element i of the result must be this. */
@@ -66,7 +66,7 @@ typedef struct peer peer;
 
 typedef struct settings {
     int threads, blocks;
-    bool quiet; /* say nothing of absent or failing peers */
+    bool quiet;              /* say nothing of absent or failing peers */
     peer *peers[SIDE_COUNT]; /* NULL where the side is no peer or was not found */
 } settings;
 

@@ -43,8 +43,8 @@ static bool setup(fixture *f)
     f->cx = bench_values(f, POINTS * 2, 0, 1, 0);
     f->cout = bench_block(f, hidden);
     f->net = tn_sequential();
-    forward = (forward_job){.x = f->cx, .h1 = bench_block(f, hidden), .h2 = bench_block(f, hidden), .out = f->cout,
-                            .points = POINTS};
+    forward = (forward_job){
+        .x = f->cx, .h1 = bench_block(f, hidden), .h2 = bench_block(f, hidden), .out = f->cout, .points = POINTS};
     bool ok = f->cx && f->cout && f->net && forward.h1 && forward.h2;
     for (int i = 0; ok && i < LAYERS; i++) {
         void *weight = bench_values(f, sizes[i] * sizes[i + 1], 10 + (uint32_t)i, 0.25, -0.25);
@@ -85,7 +85,12 @@ static void c(fixture *f, int64_t n)
 }
 
 const row rows_w1[] = {
-    {.work = "W1", .name = "forward", .unit = UNIT_US, .dtypes = DTYPE_F32 | DTYPE_F64,
-     .setup = setup, .tenon = tenon, .c = c},
+    {.work = "W1",
+     .name = "forward",
+     .unit = UNIT_US,
+     .dtypes = DTYPE_F32 | DTYPE_F64,
+     .setup = setup,
+     .tenon = tenon,
+     .c = c},
 };
 const int rows_w1_count = sizeof rows_w1 / sizeof *rows_w1;

@@ -155,10 +155,12 @@ static double tanh_expected(const fixture *f, int64_t i)
 }
 
 #define W6(text, types, operands, ...)                                                                                 \
-    {.work = "W6", .name = text, .unit = UNIT_GBS, .dtypes = types, .traffic = operands, __VA_ARGS__}
-#define PAIR(text, types, operands, ...) W6(text, types, (double)(operands) * LONG, .setup = setup_pair, __VA_ARGS__)
-#define SQUARE(text, types, operands, ...) W6(text, types, (double)(operands) * SIDE * SIDE, __VA_ARGS__)
-#define BOTH (DTYPE_F32 | DTYPE_F64)
+    {                                                                                                                  \
+        .work = "W6", .name = text, .unit = UNIT_GBS, .dtypes = types, .traffic = operands, __VA_ARGS__                \
+    }
+#define PAIR(text, types, operands, ...)   W6(text, types, (double)(operands)*LONG, .setup = setup_pair, __VA_ARGS__)
+#define SQUARE(text, types, operands, ...) W6(text, types, (double)(operands)*SIDE *SIDE, __VA_ARGS__)
+#define BOTH                               (DTYPE_F32 | DTYPE_F64)
 
 const row rows_w6[] = {
     PAIR("add, fresh", BOTH, 3, .tenon = add_fresh, .c = c_add),

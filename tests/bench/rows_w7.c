@@ -116,12 +116,14 @@ static void c_view(fixture *f, int64_t n)
     plain_release(view);
 }
 
+#define W7(text, types, ...)                                                                                           \
+    {                                                                                                                  \
+        .work = "W7", .name = text, .unit = UNIT_NS, .dtypes = types, __VA_ARGS__                                      \
+    }
+
 const row rows_w7[] = {
-    {.work = "W7", .name = "add, no grad", .unit = UNIT_NS, .dtypes = DTYPE_F32 | DTYPE_F64,
-     .setup = setup_tiny, .tenon = tenon_add, .c = c_add},
-    {.work = "W7", .name = "create", .unit = UNIT_NS, .dtypes = DTYPE_F32,
-     .setup = setup_create, .tenon = tenon_create, .c = c_create},
-    {.work = "W7", .name = "view", .unit = UNIT_NS, .dtypes = DTYPE_F32,
-     .setup = setup_small, .tenon = tenon_view, .c = c_view},
+    W7("add, no grad", DTYPE_F32 | DTYPE_F64, .setup = setup_tiny, .tenon = tenon_add, .c = c_add),
+    W7("create", DTYPE_F32, .setup = setup_create, .tenon = tenon_create, .c = c_create),
+    W7("view", DTYPE_F32, .setup = setup_small, .tenon = tenon_view, .c = c_view),
 };
 const int rows_w7_count = sizeof rows_w7 / sizeof *rows_w7;

@@ -153,7 +153,7 @@ static void NAME(sigmoid)(T *x, int n)
 }
 
 static void NAME(layer)(const T *x, const T *w, const T *b, T *h, int points, int in, int out, bool relu,
-                        NAME(product) *product)
+                        NAME(product) * product)
 {
     for (int i = 0; i < points; i++)
         memcpy(h + i * out, b, (size_t)out * sizeof(T));
@@ -163,7 +163,7 @@ static void NAME(layer)(const T *x, const T *w, const T *b, T *h, int points, in
             h[i] = h[i] > 0 ? h[i] : 0;
 }
 
-static void NAME(forward)(const forward_job *j, NAME(product) *product)
+static void NAME(forward)(const forward_job *j, NAME(product) * product)
 {
     NAME(layer)(j->x, j->w[0], j->b[0], j->h1, j->points, 2, 16, true, product);
     NAME(layer)(j->h1, j->w[1], j->b[1], j->h2, j->points, 16, 16, true, product);

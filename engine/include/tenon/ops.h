@@ -134,7 +134,7 @@ TN_API tn_status tn_gt_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_ge_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
 /* One operand, element by element; same shape.
- * neg -x (not bool);  abs |x|;  relu max(x, 0), NaN stays NaN (not bool): dtype as x
+ * neg -x;  abs |x|;  relu max(x, 0), NaN stays NaN: dtype as x, not bool
  * exp, log, sigmoid 1/(1+e^-x), tanh: floating as x; integers and bool give the default dtype
  * error   of exp, log, sigmoid, tanh: at most 2 ulp in float32 and float64
  * grad    x, twice differentiable. cost O(numel), at memory speed for large float32. */
