@@ -15,7 +15,7 @@ const tni_dtype_facts tni_dtypes[TN_DTYPE_COUNT] = {
 #undef TN_DTYPE
 };
 
-static _Thread_local tn_dtype default_dtype = TN_FLOAT32;
+static _Thread_local tn_dtype default_dtype __attribute__((tls_model("initial-exec"))) = TN_FLOAT32;
 
 const char *tn_dtype_name(tn_dtype dtype)
 {

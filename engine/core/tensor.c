@@ -14,7 +14,7 @@ static void tensor_destroy(void *object);
 /* bytes 0: tensor_destroy frees the block. */
 static const tn_object_class tensor_class = {.name = "tensor", .bytes = 0, .destroy = tensor_destroy};
 
-static _Thread_local tn_device default_device = {TN_CPU, 0};
+static _Thread_local tn_device default_device __attribute__((tls_model("initial-exec"))) = {TN_CPU, 0};
 
 static inline void free_dims(tn_tensor *x)
 {

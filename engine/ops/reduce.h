@@ -13,7 +13,7 @@ typedef union tni_total {
     int64_t i64;
 } tni_total;
 
-enum { TNI_COLUMNS = 1024 }; /* columns that a column kernel takes at a time; their totals stay in the first cache */
+enum { TNI_COLUMNS = 2048 }; /* columns that a column kernel takes at a time; their totals stay in the first cache */
 
 /* The kernels of one reduction of one dtype; strides in elements.
  * row      folds n elements into one value. The order is fixed: 32 lanes, lane l takes elements l, l + 32, ...; then a tree.

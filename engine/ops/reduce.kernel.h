@@ -9,39 +9,28 @@ typedef A F(sums) __attribute__((vector_size(8 * sizeof(A))));
 typedef T F(lanes) __attribute__((vector_size(8 * sizeof(T))));
 typedef T_INT F(mask) __attribute__((vector_size(8 * sizeof(T))));
 
+/* 32 elements added to the 32 lanes. */
+#define ADD_32(x)                                                                    \
+    do {                                                                             \
+        a += __builtin_convertvector(*(const F(part) *)(x), F(sums));                \
+        b += __builtin_convertvector(*(const F(part) *)((x) + 8), F(sums));          \
+        c += __builtin_convertvector(*(const F(part) *)((x) + 16), F(sums));         \
+        d += __builtin_convertvector(*(const F(part) *)((x) + 24), F(sums));         \
+    } while (0)
+
 static tni_total F(sum_row)(const void *data, int64_t stride, int64_t n)
 {
     const T *x = data;
     F(sums) a = {0}, b = {0}, c = {0}, d = {0};
+    T block[32];
     int64_t i = 0;
-    if (stride == 1) {
-        for (; i + 32 <= n; i += 32) {
-            a += __builtin_convertvector(*(const F(part) *)(x + i), F(sums));
-            b += __builtin_convertvector(*(const F(part) *)(x + i + 8), F(sums));
-            c += __builtin_convertvector(*(const F(part) *)(x + i + 16), F(sums));
-            d += __builtin_convertvector(*(const F(part) *)(x + i + 24), F(sums));
-        }
-    } else {
-        for (; i + 32 <= n; i += 32) {
-            for (int l = 0; l < 8; l++) {
-                const T *here = x + (i + l) * stride;
-                a[l] += (A)here[0];
-                b[l] += (A)here[8 * stride];
-                c[l] += (A)here[16 * stride];
-                d[l] += (A)here[24 * stride];
-            }
-        }
-    }
-    for (int l = 0; i < n; i++, l++) { /* the rest goes to the first lanes */
-        A value = (A)x[i * stride];
-        if (l < 8)
-            a[l] += value;
-        else if (l < 16)
-            b[l - 8] += value;
-        else if (l < 24)
-            c[l - 16] += value;
-        else
-            d[l - 24] += value;
+    if (stride == 1)
+        for (; i + 32 <= n; i += 32)
+            ADD_32(x + i);
+    for (; i < n; i += 32) { /* gathered; the last block is filled up with zeros */
+        for (int64_t l = 0; l < 32; l++)
+            block[l] = i + l < n ? x[(i + l) * stride] : 0;
+        ADD_32(block);
     }
     a = (a + c) + (b + d);
     A total = ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
@@ -49,20 +38,23 @@ static tni_total F(sum_row)(const void *data, int64_t stride, int64_t n)
     memcpy(&result, &total, sizeof total);
     return result;
 }
+#undef ADD_32
 
 static void F(sum_columns)(void *totals, const void *data, int64_t row_stride, int64_t rows, int64_t columns)
 {
     A *total = totals;
     const T *x = data;
     int64_t r = 0;
-    for (; r + 4 <= rows; r += 4) {
-        const T *x0 = x + r * row_stride, *x1 = x0 + row_stride, *x2 = x1 + row_stride, *x3 = x2 + row_stride;
-        for (int64_t c = 0; c < columns; c++)
-            total[c] = total[c] + (A)x0[c] + (A)x1[c] + (A)x2[c] + (A)x3[c];
+    for (; r + 8 <= rows; r += 8, x += 8 * row_stride) {
+        const T *y = x + 4 * row_stride;
+        for (int64_t c = 0; c < columns; c++) {
+            A first = total[c] + (A)x[c] + (A)x[row_stride + c] + (A)x[2 * row_stride + c] + (A)x[3 * row_stride + c];
+            total[c] = first + (A)y[c] + (A)y[row_stride + c] + (A)y[2 * row_stride + c] + (A)y[3 * row_stride + c];
+        }
     }
-    for (; r < rows; r++)
+    for (; r < rows; r++, x += row_stride)
         for (int64_t c = 0; c < columns; c++)
-            total[c] += (A)x[r * row_stride + c];
+            total[c] += (A)x[c];
 }
 
 /* NaN wins: a value is taken if it is larger or NaN, and nothing is larger than NaN. */

@@ -317,6 +317,13 @@ static void overlap(void **state)
     tn_error_clear();
     assert_int_equal(tn_linear_out(x, w, x, NULL), TN_ERROR_OVERLAP);
     tn_error_clear();
+    /* an out that is to be resized and is read as well */
+    tn_tensor *row = tn_ones((int64_t[]){3}, 1, TN_FLOAT32);
+    assert_int_equal(tn_add_out(row, row, x), TN_ERROR_OVERLAP);
+    tn_error_clear();
+    assert_int_equal(tn_add_out(tn_view(row, (int64_t[]){3}, 1), x, row), TN_ERROR_OVERLAP);
+    tn_error_clear();
+    assert_int_equal(tn_ndim(row), 1);
     assert_int_equal(tn_version(x), 0);
     tn_tensor *empty = tn_zeros(&zero, 1, TN_FLOAT32);
     assert_int_equal(tn_matmul_out(empty, x, w), TN_OK);
