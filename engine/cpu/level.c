@@ -18,8 +18,8 @@ static const char *const texts[TNI_CPU_LEVELS] = {
     [TNI_CPU_AVX512] = "avx512",
 };
 
-/* __builtin_cpu_supports also asks whether the operating system saves the wide registers. F16C is not a name that every compiler
- * knows there: bit 29 of leaf 1's ecx. */
+/* __builtin_cpu_supports also asks whether the operating system saves the wide registers. F16C is not a name that every
+ * compiler knows there: bit 29 of leaf 1's ecx. */
 int tni_cpu_level_detected(void)
 {
 #if defined(__x86_64__)
@@ -64,12 +64,13 @@ tn_status tn_set_cpu_capability(const char *name)
         for (wanted = 0; wanted < TNI_CPU_LEVELS && strcmp(name, texts[wanted]) != 0; wanted++)
             ;
         if (wanted == TNI_CPU_LEVELS)
-            return TNI_FAIL(TN_ERROR_NAME, "set_cpu_capability",
-                            "\"%.40s\" is no level: needed \"default\", \"avx2\" or \"avx512\", up to this machine's \"%s\"", name,
-                            texts[detected]);
+            return TNI_FAIL(
+                TN_ERROR_NAME, "set_cpu_capability",
+                "\"%.40s\" is no level: needed \"default\", \"avx2\" or \"avx512\", up to this machine's \"%s\"", name,
+                texts[detected]);
         if (wanted > detected)
-            return TNI_FAIL(TN_ERROR_ARGUMENT, "set_cpu_capability", "this machine has \"%s\", not \"%s\"", texts[detected],
-                            texts[wanted]);
+            return TNI_FAIL(TN_ERROR_ARGUMENT, "set_cpu_capability", "this machine has \"%s\", not \"%s\"",
+                            texts[detected], texts[wanted]);
     }
     atomic_store(&tni_cpu_level_now, wanted);
     return TN_OK;

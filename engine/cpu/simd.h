@@ -1,8 +1,9 @@
 /* One set of names for the vectors of the CPU level that this file is being compiled for.
  *
- * A kernel file is compiled once per level (NAME_baseline.c, _avx2.c, _avx512.c); here the compiler's target decides what
- * vf32_add and its kin mean. Types: vf32, vf64; integers of equal lane count vi32, vi64 (signed) and vu32, vu64; masks vm32, vm64, which
- * only the functions below look into. + - * / work on all vectors; compare with vf32_lt and its kin, since masks differ by level.
+ * A kernel file is compiled once per level (NAME_baseline.c, _avx2.c, _avx512.c); here the compiler's target decides
+ * what vf32_add and its kin mean. Types: vf32, vf64; integers of equal lane count vi32, vi64 (signed) and vu32, vu64;
+ * masks vm32, vm64, which only the functions below look into. + - * / work on all vectors; compare with vf32_lt and its
+ * kin, since masks differ by level.
  *
  *     level      lanes f32 / f64   fused multiply-add
  *     AVX-512    16 / 8            yes     F, BW, DQ and VL
@@ -10,24 +11,31 @@
  *     baseline    4 / 2            no      SSE2, or any machine through the compilers' vector extension
  *
  * What each dtype has (here for vf32; p is float *, n a lane count 0 .. VF32_LANES, `part` touches no memory beyond n):
- *     load(p) store(p, v) store_aligned(p, v) stream(p, v)      stream goes around the caches, p aligned to TNI_SIMD_BYTES
- *     load_part(p, n, fill) store_part(p, n, v)                 lanes from n on are `fill`
- *     gather(p, stride) gather_part(p, stride, n, fill) scatter_part(p, stride, n, v)      lane j is p[j * stride]
- *     set1(x) iota()                                            iota is 0, 1, 2 ...
- *     mul_add(a, b, c)      a b + c, one rounding where TNI_SIMD_FMA is 1, two on the baseline
- *     fma(a, b, c)          one rounding; declared only where TNI_SIMD_FMA is 1
- *     sqrt abs neg copysign(a, sign) round                      round to nearest, ties to even
- *     max min               NaN if either is, as PyTorch; max2(a, b) is a > b ? a : b, min2(a, b) is a < b ? a : b
- *     lt le gt ge eq ne isnan, select(mask, a, b)               a where the mask is set
- *     mask_and mask_or mask_not mask_any mask_all mask_first(n)
- *     bits of_bits          the same bits as vu32 and back;  set1_bits(u)  srl(u, k) sll(u, k) shift unsigned lanes
- *     to_int from_int       nearest integer as vi32 and back; f64: |x| <= 2^51
- *     sum                   lanes added in halves: j with j + LANES/2, then with j + LANES/4 ... 1
- *     hmax hmin             over all lanes, NaN if any is
- * And across: vf64_widen_low, vf64_widen_high (halves of a vf32), vf32_narrow(low, high), vf64_load_f32, vf64_store_f32,
- * tni_simd_fence after the last stream.
+ *     load(p) store(p, v) store_aligned(p, v)     the last with p aligned to TNI_SIMD_BYTES
+ *     stream(p, v)                                the same, around the caches
+ *     load_part(p, n, fill) store_part(p, n, v)   lanes from n on are `fill`
+ *     gather(p, stride)                           lane j is p[j * stride]
+ *     gather_part(p, stride, n, fill) scatter_part(p, stride, n, v)
+ *     set1(x) iota()                              iota is 0, 1, 2 ...
+ *     mul_add(a, b, c)                            a b + c, one rounding where TNI_SIMD_FMA is 1, two on the baseline
+ *     fma(a, b, c)                                one rounding; declared only where TNI_SIMD_FMA is 1
+ *     sqrt abs neg copysign(a, sign)
+ *     round                                       to the nearest integer, ties to even
+ *     max min                                     NaN if either is, as PyTorch
+ *     max2 min2                                   a > b ? a : b, a < b ? a : b
+ *     lt le gt ge eq ne isnan                     give a mask; ne is true for NaN, the others false
+ *     select(mask, a, b)                          a where the mask is set
+ *     mask_first(n) mask_and mask_or mask_not mask_any mask_all
+ *     bits of_bits                                the same bits as vu32, and back
+ *     set1_bits(u) srl(u, k) sll(u, k)            on vu32: one value everywhere, shifts
+ *     to_int from_int                             nearest integer as vi32, and back; f32 below 2^31, f64 up to 2^51
+ *     sum                                         lanes in halves: j with j + LANES/2, then j + LANES/4 ... 1
+ *     hmax hmin                                   over all lanes, NaN if any is
+ * And across: vf64_widen_low, vf64_widen_high (halves of a vf32), vf32_narrow(low, high), vf64_load_f32,
+ * vf64_store_f32, tni_simd_fence after the last stream.
  *
- * simd_float.h and simd_double.h map these to V(load) and so on for a kernel template; simd_undef.h takes the map away. */
+ * simd_float.h and simd_double.h map these to V(load) and so on for a kernel template; simd_undef.h takes the map away.
+ */
 #ifndef TNI_CPU_SIMD_H
 #define TNI_CPU_SIMD_H
 
@@ -41,8 +49,8 @@
 #endif
 
 #define TNI_SIMD_BASELINE 0
-#define TNI_SIMD_AVX2 1
-#define TNI_SIMD_AVX512 2
+#define TNI_SIMD_AVX2     1
+#define TNI_SIMD_AVX512   2
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define TNI_SIMD_LEVEL 2

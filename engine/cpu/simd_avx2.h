@@ -1,5 +1,5 @@
 /* simd.h at the AVX2 level, for the dtype that simd_float.h or simd_double.h has set. Included by simd.h alone. */
-#define X(op) T_PICK(_mm256_##op##_ps, _mm256_##op##_pd)
+#define X(op)              T_PICK(_mm256_##op##_ps, _mm256_##op##_pd)
 #define COMPARE(a, b, how) ((VMASK)X(cmp)((a), (b), (how)))
 
 static inline VEC V(set1)(T x)

@@ -1,5 +1,5 @@
 /* simd.h at the AVX-512 level, for the dtype that simd_float.h or simd_double.h has set. Included by simd.h alone. */
-#define X(op) T_PICK(_mm512_##op##_ps, _mm512_##op##_pd)
+#define X(op)              T_PICK(_mm512_##op##_ps, _mm512_##op##_pd)
 #define COMPARE(a, b, how) T_PICK(_mm512_cmp_ps_mask, _mm512_cmp_pd_mask)((a), (b), (how))
 
 static inline VEC V(set1)(T x)
@@ -58,7 +58,8 @@ static inline VEC V(gather)(const T *p, int64_t stride)
     return _mm512_i64gather_pd(low, p, 8);
 #else
     __m512i high = _mm512_add_epi64(low, _mm512_set1_epi64((int64_t)((uint64_t)stride * 8)));
-    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_i64gather_ps(low, p, 4)), _mm512_i64gather_ps(high, p, 4), 1);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_i64gather_ps(low, p, 4)), _mm512_i64gather_ps(high, p, 4),
+                              1);
 #endif
 }
 

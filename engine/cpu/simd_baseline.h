@@ -1,5 +1,5 @@
-/* simd.h without AVX2: 16-byte vectors of the compilers' vector extension, which are SSE2 on x86-64. For the dtype that simd_float.h
- * or simd_double.h has set. Included by simd.h alone. */
+/* simd.h without AVX2: 16-byte vectors of the compilers' vector extension, which are SSE2 on x86-64. For the dtype that
+ * simd_float.h or simd_double.h has set. Included by simd.h alone. */
 static inline VEC V(set1)(T x)
 {
 #if T_IS_DOUBLE
@@ -173,7 +173,8 @@ static inline int V(mask_all)(VMASK a)
     return !V(mask_any)(~a);
 }
 
-/* Adding and taking away 2^23 (2^52) leaves the nearest integer to a smaller magnitude; larger ones are integers already. */
+/* Adding and taking away 2^23 (2^52) leaves the nearest integer to a smaller magnitude; larger ones are integers
+ * already. */
 static inline VEC V(round)(VEC v)
 {
     const VEC shift = V(set1)(T_PICK(0x1p23f, 0x1p52));

@@ -1,4 +1,5 @@
-/* What the levels of simd.h share, for the dtype that simd_float.h or simd_double.h has set. Included by simd.h alone. */
+/* What the levels of simd.h share, for the dtype that simd_float.h or simd_double.h has set. Included by simd.h alone.
+ */
 static inline VUINT V(bits)(VEC v)
 {
     return (VUINT)v;

@@ -1,8 +1,8 @@
 /* SLEEF's expf_u10, fused form: x = q ln 2 + s, a polynomial of degree 7 in s, and a scale in two halves.
  *
- * The constants and the order of roundings are those of SLEEF 3.5.1 (N. Shibata, F. Petrogalli, "SLEEF: A Portable Vectorized Library
- * of C Standard Mathematical Functions", IEEE TPDS 2020, arXiv:2001.09258), since equal bits ask for both. fmaf rounds once
- * with or without an instruction for it. */
+ * The constants and the order of roundings are those of SLEEF 3.5.1 (N. Shibata, F. Petrogalli, "SLEEF: A Portable
+ * Vectorized Library of C Standard Mathematical Functions", IEEE TPDS 2020, arXiv:2001.09258), since equal bits ask for
+ * both. fmaf rounds once with or without an instruction for it. */
 #include "cpu/sleef_twin.h"
 
 #include <math.h>

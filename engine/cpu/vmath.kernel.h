@@ -1,14 +1,14 @@
 /* The functions of vmath.h for one dtype. Included by vmath.h alone.
  *
- * LN2_HIGH has so few bits that its product with an exponent is exact without fused multiply-add; it is below ln 2, so that LN2_LOW is
- * positive (an infinite exponent then gives no inf - inf). SHIFT = 1.5 * 2^(mantissa bits): x + SHIFT rounds x to an integer
- * and shows it in the low bits. */
+ * LN2_HIGH has so few bits that its product with an exponent is exact without fused multiply-add; it is below ln 2, so
+ * that LN2_LOW is positive (an infinite exponent then gives no inf - inf). SHIFT = 1.5 * 2^(mantissa bits): x + SHIFT
+ * rounds x to an integer and shows it in the low bits. */
 #define MANTISSA T_PICK(23, 52)
-#define BIAS T_PICK(127, 1023)
-#define SHIFT T_PICK(0x1.8p23f, 0x1.8p52)
+#define BIAS     T_PICK(127, 1023)
+#define SHIFT    T_PICK(0x1.8p23f, 0x1.8p52)
 #define LN2_HIGH T_PICK(0x1.62e4p-1f, 0x1.62e42fefa38p-1)
-#define LN2_LOW T_PICK(0x1.7f7d1cp-20f, 0x1.ef35793c7673p-45)
-#define LOG2E T_PICK(0x1.715476p+0f, 0x1.71547652b82fep+0)
+#define LN2_LOW  T_PICK(0x1.7f7d1cp-20f, 0x1.ef35793c7673p-45)
+#define LOG2E    T_PICK(0x1.715476p+0f, 0x1.71547652b82fep+0)
 
 /* c[0] + c[1] x + ... in two chains, the even and the odd powers. */
 static inline __attribute__((always_inline)) VEC V(polynomial)(VEC x, const T *c, int count)
@@ -33,8 +33,8 @@ static inline VEC V(exp_reduce)(VEC x, VEC *n, VEC *shifted)
     return V(mul_add)(*n, V(set1)(-LN2_LOW), r);
 }
 
-/* p 2^n with one rounding (gradual underflow, overflow to infinity), |n| < 2 BIAS, p of about 1. Below AVX-512 in two steps, of which the
- * first is exact: n = floor(n / 2) + the rest. */
+/* p 2^n with one rounding (gradual underflow, overflow to infinity), |n| < 2 BIAS, p of about 1. Below AVX-512 in two
+ * steps, of which the first is exact: n = floor(n / 2) + the rest. */
 static inline VEC V(exp_scale)(VEC p, VEC n, VEC shifted)
 {
 #if TNI_SIMD_LEVEL >= TNI_SIMD_AVX512
@@ -55,7 +55,7 @@ static inline VEC V(power_of_two)(VEC shifted)
     return V(of_bits)(V(sll)(V(bits)(shifted), MANTISSA) + V(bits)(V(set1)(1)));
 }
 
-/* e^x for x up to the first that overflows; any x below. A NaN passes through the clamp. */
+/* e^x for x between the clamps of exp, or NaN. */
 static inline VEC V(exp_clamped)(VEC x)
 {
     VEC n, shifted;
@@ -64,14 +64,16 @@ static inline VEC V(exp_clamped)(VEC x)
     return V(exp_scale)(V(mul_add)(r * r, q, r) + V(set1)(1), n, shifted);
 }
 
+/* The clamps lie where the result is 0 or infinity for certain; a NaN passes them. */
 static inline VEC V(exp)(VEC x)
 {
     x = V(max2)(V(set1)(T_PICK(-104.0f, -746.0)), x);
     return V(exp_clamped)(V(min2)(V(set1)(T_PICK(89.0f, 710.0)), x));
 }
 
-/* e^x - 1 = 2^n (e^r - 1) + (2^n - 1). For n = 1 the terms have opposite signs, so r takes along what its rounding lost. The scale
- * is halved so that it stays finite; that would cost small results their last bit, but there e^x - 1 rounds to x. */
+/* e^x - 1 = 2^n (e^r - 1) + (2^n - 1). For n = 1 the terms have opposite signs, so r takes along what its rounding
+ * lost. The scale is halved so that it stays finite; that would cost small results their last bit, but there e^x - 1
+ * rounds to x. */
 static inline VEC V(expm1)(VEC x)
 {
     VEC n, shifted;
@@ -87,8 +89,8 @@ static inline VEC V(expm1)(VEC x)
 }
 
 #if T_IS_DOUBLE || TNI_SIMD_LEVEL < TNI_SIMD_AVX512
-/* Below 0.55 x + x^3 p(x^2); above 1 - 2 / (e^(2 |x|) + 1), whose fraction is then below 1/2 and so are its errors. Both are computed.
- * Beyond the clamp tanh rounds to 1. */
+/* Below 0.55 x + x^3 p(x^2); above 1 - 2 / (e^(2 |x|) + 1), whose fraction is then below 1/2 and so are its errors.
+ * Both are computed. Beyond the clamp tanh rounds to 1. */
 static inline VEC V(tanh)(VEC x)
 {
     VEC n, shifted, magnitude = V(abs)(x), square = x * x;
@@ -113,8 +115,8 @@ static inline VEC V(sigmoid)(VEC x)
     return V(mul_add)(V(neg)(scale), q, scale);
 }
 
-/* x = m 2^e with 3/4 <= m < 3/2; returns m. For positive x, denormal ones too. AVX-512 also takes 0 and infinity (e is -inf, inf; m is
- * 1, -1 for -0) and negative x and NaN (m is NaN); the others leave those to log_specials. */
+/* x = m 2^e with 3/4 <= m < 3/2; returns m. For positive x, denormal ones too. AVX-512 also takes 0 and infinity (e is
+ * -inf, inf; m is 1, -1 for -0) and negative x and NaN (m is NaN); the others leave those to log_specials. */
 static inline VEC V(log_reduce)(VEC x, VEC *e)
 {
 #if TNI_SIMD_LEVEL >= TNI_SIMD_AVX512
@@ -162,7 +164,8 @@ static inline VEC V(log)(VEC x)
     return V(log_specials)(x, V(log_sum)(m - V(set1)(1), e));
 }
 
-/* log(1 + x) = log(u) with u + c = 1 + x exactly: u = m 2^e, f = (m - 1) + c 2^-e. Where u is beyond 2^60, c no longer matters. */
+/* log(1 + x) = log(u) with u + c = 1 + x exactly: u = m 2^e, f = (m - 1) + c 2^-e. Where u is beyond 2^60, c no longer
+ * matters. */
 static inline VEC V(log1p)(VEC x)
 {
     const VEC one = V(set1)(1);

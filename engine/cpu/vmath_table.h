@@ -6,11 +6,11 @@
 
 #include "cpu/level.h"
 
-/* y_i = function(x_i), i < n. y may be x; otherwise they do not overlap. An element's bits do not depend on its place. Large
- * results are streamed past the caches. */
+/* y_i = function(x_i), i < n. y may be x; otherwise they do not overlap. An element's bits do not depend on its place.
+ * Large results are streamed past the caches. */
 typedef struct tni_vmath {
-#define FUNCTION(name)                                          \
-    void (*name##_f32)(float *y, const float *x, int64_t n);    \
+#define FUNCTION(name)                                                                                                 \
+    void (*name##_f32)(float *y, const float *x, int64_t n);                                                           \
     void (*name##_f64)(double *y, const double *x, int64_t n);
 #include "cpu/vmath.def"
 #undef FUNCTION

@@ -1,9 +1,11 @@
-/* tanh of floats at the AVX-512 level, where a table of 32 entries is one permutation: half the time of the formula with a division.
+/* tanh of floats at the AVX-512 level, where looking up a table of 32 entries is one permutation: half the time of the
+ * formula with a division.
  *
- * |x| falls into one of 26 intervals: below 1/8, then four to an octave up to 9.02, where tanh rounds to 1. In each, tanh |x| =
- * c0 + h (c1 + h (... c5)), h = |x| - center: minimax in relative error, 2^-25.4 at worst (near 4), 2^-26 elsewhere. The
- * centers are floats whose tanh is nearly a float. Entry i is for intervals whose number, exponent and two bits of the mantissa, is i modulo
- * 32; 495 is the one of everything below 1/8, where center and c0 are 0 and c1 is 1. Included by vmath.h alone. */
+ * |x| falls into one of 26 intervals: below 1/8, then four to an octave up to 9.02, where tanh rounds to 1. In each,
+ * tanh |x| = c0 + h (c1 + h (... c5)), h = |x| - center: minimax in relative error, 2^-25.4 at worst (near 4), 2^-26
+ * elsewhere. The centers are floats whose tanh is nearly a float. Rows: center, c0 ... c5. The number of an interval is
+ * exponent and two bits of the mantissa, and its entry that number modulo 32; 495 is everything below 1/8, where center
+ * and c0 are 0 and c1 is 1. Included by vmath.h alone. */
 static const float tanh_table[7][32] __attribute__((aligned(64))) = {
     {0x1.1ffe8p+1f, 0x1.5ffe74p+1f, 0x1.a0006ep+1f, 0x1.e001ecp+1f, 0x1.2000dcp+2f, 0x1.6005ecp+2f, 0x1.9fef5cp+2f,
      0x1.e01f3ep+2f, 0x1.10712ap+3f, 0, 0, 0, 0, 0, 0, 0, 0x1.2000dep-3f, 0x1.5fffe2p-3f, 0x1.9fff9ap-3f,

@@ -130,18 +130,10 @@ const tni_op tni_op_maximum = {
     .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = MAXIMUM,
     .samples = "[3,4] [3,4] | [3,4] [4] | [] [2] | [0,4] [4] | ! [3] [4]"};
 
-static tn_tensor *with_tensor(const tni_op *op, tn_tensor *a, tn_tensor *b)
-{
-    tn_tensor *in[2] = {a, b};
-    return tni_call_new(op, in, &tni_binary_default);
-}
-
-static tn_tensor *with_number(const tni_op *op, tn_tensor *a, tn_scalar b)
-{
-    tn_tensor *in[2] = {a, NULL};
-    const tni_binary_attr attr = {.numbers = 2, .number[1] = b, .alpha = {TN_SCALAR_INT, {1}}};
-    return tni_call_new(op, in, &attr);
-}
+TNI_BINARY_FRONTS(add)
+TNI_BINARY_FRONTS(sub)
+TNI_BINARY_FRONTS(mul)
+TNI_BINARY_FRONTS(div)
 
 static tn_tensor *with_alpha(const tni_op *op, tn_tensor *a, tn_tensor *b, tn_scalar alpha)
 {
@@ -150,58 +142,12 @@ static tn_tensor *with_alpha(const tni_op *op, tn_tensor *a, tn_tensor *b, tn_sc
     return tni_call_new(op, in, &attr);
 }
 
-static tn_status write_tensor(const tni_op *op, tn_tensor *self, tn_tensor *b)
-{
-    tn_tensor *in[2] = {self, b};
-    return tni_call_in_place(op, in, &tni_binary_default);
-}
-
-static tn_status write_number(const tni_op *op, tn_tensor *self, tn_scalar b)
-{
-    tn_tensor *in[2] = {self, NULL};
-    const tni_binary_attr attr = {.numbers = 2, .number[1] = b, .alpha = {TN_SCALAR_INT, {1}}};
-    return tni_call_in_place(op, in, &attr);
-}
-
 static tn_status write_alpha(const tni_op *op, tn_tensor *self, tn_tensor *b, tn_scalar alpha)
 {
     tn_tensor *in[2] = {self, b};
     const tni_binary_attr attr = {.alpha = alpha};
     return tni_call_in_place(op, in, &attr);
 }
-
-static tn_status write_out(const tni_op *op, tn_tensor *out, tn_tensor *a, tn_tensor *b)
-{
-    tn_tensor *in[2] = {a, b};
-    return tni_call_out(op, out, in, &tni_binary_default);
-}
-
-/* The public functions of one operator. */
-#define FRONTS(op)                                                            \
-    tn_tensor *tn_##op(tn_tensor *a, tn_tensor *b)                            \
-    {                                                                         \
-        return with_tensor(&tni_op_##op, a, b);                               \
-    }                                                                         \
-    tn_tensor *tn_##op##_scalar(tn_tensor *a, tn_scalar b)                    \
-    {                                                                         \
-        return with_number(&tni_op_##op, a, b);                               \
-    }                                                                         \
-    tn_status tn_##op##_(tn_tensor *self, tn_tensor *b)                       \
-    {                                                                         \
-        return write_tensor(&tni_op_##op, self, b);                           \
-    }                                                                         \
-    tn_status tn_##op##_scalar_(tn_tensor *self, tn_scalar b)                 \
-    {                                                                         \
-        return write_number(&tni_op_##op, self, b);                           \
-    }                                                                         \
-    tn_status tn_##op##_out(tn_tensor *out, tn_tensor *a, tn_tensor *b)       \
-    {                                                                         \
-        return write_out(&tni_op_##op, out, a, b);                            \
-    }
-FRONTS(add)
-FRONTS(sub)
-FRONTS(mul)
-FRONTS(div)
 
 tn_tensor *tn_add_alpha(tn_tensor *a, tn_tensor *b, tn_scalar alpha)
 {
@@ -225,10 +171,10 @@ tn_status tn_sub_alpha_(tn_tensor *self, tn_tensor *b, tn_scalar alpha)
 
 tn_tensor *tn_maximum(tn_tensor *a, tn_tensor *b)
 {
-    return with_tensor(&tni_op_maximum, a, b);
+    return tni_with_tensor(&tni_op_maximum, a, b);
 }
 
 tn_status tn_maximum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b)
 {
-    return write_out(&tni_op_maximum, out, a, b);
+    return tni_write_out(&tni_op_maximum, out, a, b);
 }

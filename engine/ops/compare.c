@@ -24,39 +24,14 @@ static TNI_HOT void compare_run(const tni_call *call, void *workspace)
     tni_run_pointwise(call, 2, TN_BOOL, NULL);
 }
 
-#define COMPARE_OP(op)                                                                                                       \
-    const tni_op tni_op_##op = {                                                                                             \
-        .name = TNI_NAMES(op),                                                                                               \
-        .params = {TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])}, \
-        .n_params = 2, .n_in = 2, .n_out = 1, .optional_in = 3, .dtypes = COMPARE_DTYPES,                                    \
-        .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default, .infer = compare_infer,                  \
-        .run = compare_run, .family = TNI_COMPARE_##op,                                                                      \
-        .samples = "[3,4] [3,4] | [3,4] [4] | [] [2,3] | [0,4] [4] | [3,4] 2 | [5] 2.5 | 3 [5] | ! [3] [4] | ! 1 2"};        \
-                                                                                                                             \
-    tn_tensor *tn_##op(tn_tensor *a, tn_tensor *b)                                                                           \
-    {                                                                                                                        \
-        tn_tensor *in[2] = {a, b};                                                                                           \
-        return tni_call_new(&tni_op_##op, in, &tni_binary_default);                                                          \
-    }                                                                                                                        \
-                                                                                                                             \
-    tn_tensor *tn_##op##_scalar(tn_tensor *a, tn_scalar b)                                                                   \
-    {                                                                                                                        \
-        tn_tensor *in[2] = {a, NULL};                                                                                        \
-        const tni_binary_attr attr = {.numbers = 2, .number[1] = b};                                                         \
-        return tni_call_new(&tni_op_##op, in, &attr);                                                                        \
-    }                                                                                                                        \
-                                                                                                                             \
-    tn_status tn_##op##_(tn_tensor *self, tn_tensor *b)                                                                      \
-    {                                                                                                                        \
-        tn_tensor *in[2] = {self, b};                                                                                        \
-        return tni_call_in_place(&tni_op_##op, in, &tni_binary_default);                                                     \
-    }                                                                                                                        \
-                                                                                                                             \
-    tn_status tn_##op##_out(tn_tensor *out, tn_tensor *a, tn_tensor *b)                                                      \
-    {                                                                                                                        \
-        tn_tensor *in[2] = {a, b};                                                                                           \
-        return tni_call_out(&tni_op_##op, out, in, &tni_binary_default);                                                     \
-    }
-#define TNI_COMPARE(name, operator) COMPARE_OP(name)
+#define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])
+#define SAMPLES "[3,4] [3,4] | [3,4] [4] | [] [2,3] | [0,4] [4] | [3,4] 2 | [5] 2.5 | 3 [5] | ! [3] [4] | ! 1 2"
+
+#define TNI_COMPARE(op, operator)                                                                                      \
+    const tni_op tni_op_##op = {                                                                                       \
+        .name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2, .n_in = 2, .n_out = 1, .optional_in = 3,           \
+        .dtypes = COMPARE_DTYPES, .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default,          \
+        .infer = compare_infer, .run = compare_run, .family = TNI_COMPARE_##op, .samples = SAMPLES};                   \
+    TNI_BINARY_FRONTS(op)
 #include "ops/compare.def"
 #undef TNI_COMPARE

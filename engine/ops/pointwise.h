@@ -135,4 +135,60 @@ static inline void tni_run_pointwise(const tni_call *call, int n_in, tn_dtype re
     call->loop(&row);
 }
 
+/* The bodies of an operator's public functions. */
+static inline tn_tensor *tni_with_tensor(const tni_op *op, tn_tensor *a, tn_tensor *b)
+{
+    tn_tensor *in[2] = {a, b};
+    return tni_call_new(op, in, &tni_binary_default);
+}
+
+static inline tn_tensor *tni_with_number(const tni_op *op, tn_tensor *a, tn_scalar b)
+{
+    tn_tensor *in[2] = {a, NULL};
+    const tni_binary_attr attr = {.numbers = 2, .number[1] = b, .alpha = tni_binary_default.alpha};
+    return tni_call_new(op, in, &attr);
+}
+
+static inline tn_status tni_write_tensor(const tni_op *op, tn_tensor *self, tn_tensor *b)
+{
+    tn_tensor *in[2] = {self, b};
+    return tni_call_in_place(op, in, &tni_binary_default);
+}
+
+static inline tn_status tni_write_number(const tni_op *op, tn_tensor *self, tn_scalar b)
+{
+    tn_tensor *in[2] = {self, NULL};
+    const tni_binary_attr attr = {.numbers = 2, .number[1] = b, .alpha = tni_binary_default.alpha};
+    return tni_call_in_place(op, in, &attr);
+}
+
+static inline tn_status tni_write_out(const tni_op *op, tn_tensor *out, tn_tensor *a, tn_tensor *b)
+{
+    tn_tensor *in[2] = {a, b};
+    return tni_call_out(op, out, in, &tni_binary_default);
+}
+
+/* The public functions of an operator with two operands: new, with a number, in place with either, into out. */
+#define TNI_BINARY_FRONTS(op)                                           \
+    tn_tensor *tn_##op(tn_tensor *a, tn_tensor *b)                      \
+    {                                                                   \
+        return tni_with_tensor(&tni_op_##op, a, b);                     \
+    }                                                                   \
+    tn_tensor *tn_##op##_scalar(tn_tensor *a, tn_scalar b)              \
+    {                                                                   \
+        return tni_with_number(&tni_op_##op, a, b);                     \
+    }                                                                   \
+    tn_status tn_##op##_(tn_tensor *self, tn_tensor *b)                 \
+    {                                                                   \
+        return tni_write_tensor(&tni_op_##op, self, b);                 \
+    }                                                                   \
+    tn_status tn_##op##_scalar_(tn_tensor *self, tn_scalar b)           \
+    {                                                                   \
+        return tni_write_number(&tni_op_##op, self, b);                 \
+    }                                                                   \
+    tn_status tn_##op##_out(tn_tensor *out, tn_tensor *a, tn_tensor *b) \
+    {                                                                   \
+        return tni_write_out(&tni_op_##op, out, a, b);                  \
+    }
+
 #endif

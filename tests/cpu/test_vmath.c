@@ -1,8 +1,9 @@
-/* The vector functions of every level that the machine has: their largest error in units in the last place, special arguments, and that a
- * result does not depend on its place.
+/* The vector functions of every level that the machine has: their largest error in units in the last place, special
+ * arguments, and that a result does not depend on its place.
  *
- * The reference is MPFR at 113 bits, or long double functions of the C library; for floats the double functions, good to 2^-28 of
- * a float's last place. TENON_EXHAUSTIVE=1 in the environment runs all 2^32 floats through every function (some minutes). */
+ * The reference is MPFR at 113 bits, or long double functions of the C library; for floats the double functions, good
+ * to 2^-28 of a float's last place. TENON_EXHAUSTIVE=1 in the environment runs all 2^32 floats through every function
+ * (some minutes). */
 #include "support/test.h"
 
 #include <math.h>
@@ -28,8 +29,8 @@ static const struct {
     const char *name;
     double f32, f64;
 } functions[FUNCTIONS] = {
-    [EXP] = {"exp", 1.15, 1.25},     [EXPM1] = {"expm1", 1.85, 1.9},   [LOG] = {"log", 1.0, 1.1},
-    [LOG1P] = {"log1p", 1.1, 1.2}, [TANH] = {"tanh", 1.6, 1.7}, [SIGMOID] = {"sigmoid", 1.9, 1.9},
+    [EXP] = {"exp", 1.15, 1.25},   [EXPM1] = {"expm1", 1.85, 1.9}, [LOG] = {"log", 1.0, 1.1},
+    [LOG1P] = {"log1p", 1.1, 1.2}, [TANH] = {"tanh", 1.6, 1.7},    [SIGMOID] = {"sigmoid", 1.9, 1.9},
 };
 
 static array_f32 *f32_at(int level, int function)
@@ -102,18 +103,19 @@ static long double reference_f64(int function, double x)
 #endif
 }
 
-/* Error of y against the exact r in units of the last place of a format with `digits` bits and smallest exponent `least`; the
- * format's overflow is at `limit` (its largest number and half a unit). Infinite for a wrong NaN, infinity or sign of zero. */
+/* Error of y against the exact r in units of the last place of a format with `digits` bits and smallest exponent
+ * `least`; the format's overflow is at `limit` (its largest number and half a unit). Infinite for a wrong NaN, infinity
+ * or sign of zero. */
 static double ulps(long double y, long double r, int digits, int least, long double limit)
 {
     if (isnan(r) || isnan(y))
         return isnan(r) && isnan(y) ? 0 : (double)INFINITY;
     if (fabsl(r) >= limit || isinf(y)) {
         bool near = !isinf(r) && fabsl(fabsl(r) / limit - 1) < ldexpl(1, 1 - digits);
-        return near || (isinf(y) && fabsl(r) >= limit && signbit(y) == signbit(r)) ? 0 : (double)INFINITY;
+        return near || (isinf(y) && fabsl(r) >= limit && !signbit(y) == !signbit(r)) ? 0 : (double)INFINITY;
     }
     if (r == 0)
-        return y == 0 && signbit(y) == signbit(r) ? 0 : (double)INFINITY;
+        return y == 0 && !signbit(y) == !signbit(r) ? 0 : (double)INFINITY;
     int exponent;
     frexpl(r, &exponent);
     return (double)(fabsl(y - r) / ldexpl(1, (exponent > least ? exponent : least) - digits));
@@ -142,10 +144,11 @@ static double uniform(double low, double high)
     return low + (high - low) * (double)(next_random() >> 11) * 0x1p-53;
 }
 
-static const double special[] = {0.0,     -0.0,    INFINITY, -INFINITY, NAN,      1.0,     -1.0,   0.75,    1.5,      0.125,
-                                 0.55,    -0.55,   9.01,     9.02,      -9.02,    19.06,   22.0,   -103.97, -103.98,  -104.0,
-                                 88.72,   88.73,   89.0,     -87.33,    -87.34,   709.78,  709.79, -708.4,  -745.13,  -745.14,
-                                 -746.0,  0x1p-149, 0x1p-126, 0x1p-1074, 0x1p-1022, 0x1p127, 0x1p1023, 0x1p-25, 0x1p-54, -0.25};
+static const double special[] = {0.0,      -0.0,      INFINITY,  -INFINITY, NAN,      1.0,     -1.0,    0.75,
+                                 1.5,      0.125,     0.55,      -0.55,     9.01,     9.02,    -9.02,   19.06,
+                                 22.0,     -103.97,   -103.98,   -104.0,    88.72,    88.73,   89.0,    -87.33,
+                                 -87.34,   709.78,    709.79,    -708.4,    -745.13,  -745.14, -746.0,  0x1p-149,
+                                 0x1p-126, 0x1p-1074, 0x1p-1022, 0x1p127,   0x1p1023, 0x1p-25, 0x1p-54, -0.25};
 
 /* Special points, some of every binade, and more where the functions do something. */
 static int64_t points_f32(float *x, int64_t room)
@@ -232,7 +235,8 @@ static void error_of_doubles(void **unused)
                     at = i;
                 }
             }
-            printf("%-8s double %-8s %.3f ulp at %a\n", functions[function].name, tni_cpu_level_text(level), worst, x[at]);
+            printf("%-8s double %-8s %.3f ulp at %a\n", functions[function].name, tni_cpu_level_text(level), worst,
+                   x[at]);
             assert_true(worst <= functions[function].f64);
         }
     }
@@ -266,9 +270,11 @@ static void place_does_not_matter(void **unused)
                     f64_at(level, function)(yd + 1 + offset, xd + offset, n);
                     assert_memory_equal(y + 1 + offset, alone + offset, (size_t)n * sizeof *y);
                     assert_memory_equal(yd + 1 + offset, alone_d + offset, (size_t)n * sizeof *yd);
-                    const unsigned char *end = (unsigned char *)(y + 1 + offset + n), *end_d = (unsigned char *)(yd + 1 + offset + n);
+                    const unsigned char *end = (unsigned char *)(y + 1 + offset + n),
+                                        *end_d = (unsigned char *)(yd + 1 + offset + n);
                     assert_true(end[0] == 0x5a && end[3] == 0x5a && end_d[0] == 0x5a && end_d[7] == 0x5a);
-                    assert_true(((unsigned char *)(y + offset))[3] == 0x5a && ((unsigned char *)(yd + offset))[7] == 0x5a);
+                    assert_true(((unsigned char *)(y + offset))[3] == 0x5a &&
+                                ((unsigned char *)(yd + offset))[7] == 0x5a);
                 }
         }
 }
@@ -313,7 +319,8 @@ static void fused_levels_agree(void **unused)
         f32_at(TNI_CPU_AVX512, function)(z, x, n);
         for (int64_t i = 0; function != TANH && i < n; i++)
             if (memcmp(y + i, z + i, sizeof *y) != 0 && !(isnan(y[i]) && isnan(z[i])))
-                fail_msg("%s(%a): avx2 %a, avx512 %a", functions[function].name, (double)x[i], (double)y[i], (double)z[i]);
+                fail_msg("%s(%a): avx2 %a, avx512 %a", functions[function].name, (double)x[i], (double)y[i],
+                         (double)z[i]);
         f64_at(TNI_CPU_AVX2, function)(yd, xd, nd);
         f64_at(TNI_CPU_AVX512, function)(zd, xd, nd);
         for (int64_t i = 0; i < nd; i++)
@@ -347,7 +354,8 @@ static void every_float(void **unused)
             }
         }
         for (int level = 0; level <= tni_cpu_level_detected(); level++) {
-            printf("%-8s every float %-8s %.4f ulp\n", functions[function].name, tni_cpu_level_text(level), worst[level]);
+            printf("%-8s every float %-8s %.4f ulp\n", functions[function].name, tni_cpu_level_text(level),
+                   worst[level]);
             assert_true(worst[level] <= functions[function].f32);
         }
     }

@@ -1,4 +1,5 @@
-/* simd.h at the level that this file is compiled for: the baseline in the ordinary build. Every operation against scalar code. */
+/* simd.h at the level that this file is compiled for: the baseline in the ordinary build. Every operation against
+ * scalar code. */
 #include "support/test.h"
 
 #include <math.h>
@@ -6,8 +7,9 @@
 
 #include "cpu/simd.h"
 
-static const double values[] = {0.0,  -0.0, 1.5,   -1.5, 2.5,  -2.5,  0.49999999999999994, INFINITY, -INFINITY, NAN, 1e30,
-                                -7.0, 8e6,  1e-40, 3.25, -0.1, 0x1p23, -0x1.000001p23,      5.5,      -5.5,      6.5, 0.5};
+static const double values[] = {
+    0.0,  -0.0, 1.5,   -1.5, 2.5,  -2.5,   0.49999999999999994, INFINITY, -INFINITY, NAN, 1e30,
+    -7.0, 8e6,  1e-40, 3.25, -0.1, 0x1p23, -0x1.000001p23,      5.5,      -5.5,      6.5, 0.5};
 enum { VALUES = sizeof values / sizeof *values };
 
 #include "cpu/simd_float.h"
@@ -27,7 +29,8 @@ static void widening_and_narrowing(void **unused)
     vf32 v = vf32_load(x);
     vf64 low = vf64_widen_low(v), high = vf64_widen_high(v);
     for (int j = 0; j < VF64_LANES; j++)
-        assert_true(low[j] == (double)x[j] && high[j] == (double)x[VF64_LANES + j] && vf64_load_f32(x)[j] == (double)x[j]);
+        assert_true(low[j] == (double)x[j] && high[j] == (double)x[VF64_LANES + j] &&
+                    vf64_load_f32(x)[j] == (double)x[j]);
     vf32_store(back, vf32_narrow(low, high));
     assert_memory_equal(back, x, sizeof x);
     memset(back, 0, sizeof back);

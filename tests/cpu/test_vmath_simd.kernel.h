@@ -48,7 +48,8 @@ static void T_NAME(arithmetic)(void **unused)
         T wide = x != x ? x : y != y ? y : x > y ? x : y, narrow = x != x ? x : y != y ? y : x < y ? x : y;
         assert_true(V(max)(a, b)[last] == wide || (wide != wide && V(max)(a, b)[last] != V(max)(a, b)[last]));
         assert_true(V(min)(a, b)[last] == narrow || (narrow != narrow && V(min)(a, b)[last] != V(min)(a, b)[last]));
-        assert_true(T_NAME(same)(V(max2)(a, b)[last], x > y ? x : y) && T_NAME(same)(V(min2)(a, b)[last], x < y ? x : y));
+        assert_true(T_NAME(same)(V(max2)(a, b)[last], x > y ? x : y) &&
+                    T_NAME(same)(V(min2)(a, b)[last], x < y ? x : y));
         assert_true(T_NAME(same)(V(copysign)(a, b)[last], T_PICK(copysignf, copysign)(x, y)));
         assert_int_equal(V(mask_all)(V(lt)(a, b)), x < y);
         assert_int_equal(V(mask_all)(V(le)(a, b)), x <= y);

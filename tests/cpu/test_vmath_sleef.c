@@ -1,6 +1,7 @@
 /* The twin of SLEEF's expf: known values, and the bits of the library itself where it is installed.
  *
- * About 10^7 floats, evenly over all bit patterns; all 2^32 with TENON_EXHAUSTIVE=1 in the environment (a minute or two). */
+ * About 10^7 floats, evenly over all bit patterns; all 2^32 with TENON_EXHAUSTIVE=1 in the environment (a minute or
+ * two). */
 #include "support/test.h"
 
 #include <math.h>
