@@ -32,17 +32,17 @@ static inline int64_t cut(double x)
 #define TO_I64(x) (int64_t)((x) != 0)
 #include "core/convert.kernel.h"
 
-#define COPY_ROW(bytes)                                                                                                  \
-    static void copy_##bytes(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n)              \
-    {                                                                                                                    \
-        char *y = to;                                                                                                    \
-        const char *x = from;                                                                                            \
-        if (to_stride == bytes && from_stride == bytes) {                                                                \
-            memmove(y, x, (size_t)n * bytes);                                                                            \
-            return;                                                                                                      \
-        }                                                                                                                \
-        for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)                                                \
-            memcpy(y, x, bytes);                                                                                         \
+#define COPY_ROW(bytes)                                                                                     \
+    static void copy_##bytes(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n) \
+    {                                                                                                       \
+        char *y = to;                                                                                       \
+        const char *x = from;                                                                               \
+        if (to_stride == bytes && from_stride == bytes) {                                                   \
+            memmove(y, x, (size_t)n * bytes);                                                               \
+            return;                                                                                         \
+        }                                                                                                   \
+        for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)                                   \
+            memcpy(y, x, bytes);                                                                            \
     }
 COPY_ROW(1)
 COPY_ROW(2)
@@ -51,8 +51,8 @@ COPY_ROW(8)
 COPY_ROW(16)
 
 static const tni_converter conversions[TN_DTYPE_COUNT][TN_DTYPE_COUNT] = {
-#define FROM_ROW(NAME, suffix)                                                                           \
-    [TN_##NAME] = {[TN_FLOAT32] = to_f32_from_##suffix, [TN_FLOAT64] = to_f64_from_##suffix,             \
+#define FROM_ROW(NAME, suffix)                                                               \
+    [TN_##NAME] = {[TN_FLOAT32] = to_f32_from_##suffix, [TN_FLOAT64] = to_f64_from_##suffix, \
                    [TN_INT64] = to_i64_from_##suffix, [TN_BOOL] = to_bool_from_##suffix},
     FROM_ROW(FLOAT32, f32) FROM_ROW(FLOAT64, f64) FROM_ROW(INT64, i64) FROM_ROW(BOOL, b8)
 #undef FROM_ROW

@@ -51,14 +51,14 @@ static inline VEC T_NAME(relu)(VEC x)
     return V(select)(V(lt)(x, zero), zero, x);
 }
 
-#define UNARY_ROW(name)                                \
-    static void T_NAME(name##_row)(const tni_row *row) \
-    {                                                  \
+#define UNARY_ROW(name)                                           \
+    static void T_NAME(name##_row)(const tni_row *row)            \
+    {                                                             \
         T_NAME(unary_row)(row, T_NAME(name##_row), T_NAME(name)); \
     }
-#define BINARY_ROW(name)                               \
-    static void T_NAME(name##_row)(const tni_row *row) \
-    {                                                  \
+#define BINARY_ROW(name)                                           \
+    static void T_NAME(name##_row)(const tni_row *row)             \
+    {                                                              \
         T_NAME(binary_row)(row, T_NAME(name##_row), T_NAME(name)); \
     }
 BINARY_ROW(add)

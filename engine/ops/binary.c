@@ -103,8 +103,8 @@ static TNI_HOT void arithmetic_run(const tni_call *call, void *workspace)
 }
 
 #define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])
-#define ARITHMETIC(row, dtype_set, texts)                                                                                     \
-    .n_in = 2, .n_out = 1, .optional_in = 3, .dtypes = dtype_set, .attr_bytes = sizeof(tni_binary_attr),                      \
+#define ARITHMETIC(row, dtype_set, texts)                                                                \
+    .n_in = 2, .n_out = 1, .optional_in = 3, .dtypes = dtype_set, .attr_bytes = sizeof(tni_binary_attr), \
     .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = row, .samples = texts
 
 #define PAIRS "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [0] [] | [3,4] 2 | [5] 2.5 | 3 [5] | [2,3,4] [3,1] | "

@@ -27,11 +27,11 @@ static TNI_HOT void compare_run(const tni_call *call, void *workspace)
 #define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])
 #define SAMPLES "[3,4] [3,4] | [3,4] [4] | [] [2,3] | [0,4] [4] | [3,4] 2 | [5] 2.5 | 3 [5] | ! [3] [4] | ! 1 2"
 
-#define TNI_COMPARE(op, operator)                                                                                      \
-    const tni_op tni_op_##op = {                                                                                       \
-        .name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2, .n_in = 2, .n_out = 1, .optional_in = 3,           \
-        .dtypes = COMPARE_DTYPES, .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default,          \
-        .infer = compare_infer, .run = compare_run, .family = TNI_COMPARE_##op, .samples = SAMPLES};                   \
+#define TNI_COMPARE(op, operator)                                                                             \
+    const tni_op tni_op_##op = {                                                                              \
+        .name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2, .n_in = 2, .n_out = 1, .optional_in = 3,  \
+        .dtypes = COMPARE_DTYPES, .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default, \
+        .infer = compare_infer, .run = compare_run, .family = TNI_COMPARE_##op, .samples = SAMPLES};          \
     TNI_BINARY_FRONTS(op)
 #include "ops/compare.def"
 #undef TNI_COMPARE

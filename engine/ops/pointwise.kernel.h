@@ -134,20 +134,20 @@ static inline ALWAYS_INLINE void T_NAME(binary_row)(const tni_row *row, tni_loop
 }
 
 /* Comparisons write bytes; the compiler vectorises the dense loops. */
-#define TNI_COMPARE(name, operator)                                                                              \
-    static void T_NAME(name)(const tni_row *row)                                                                 \
-    {                                                                                                            \
-        const char *a = row->data[1], *b = row->data[2];                                                         \
-        char *y = row->data[0];                                                                                  \
-        const int64_t size = sizeof(T);                                                                          \
-        if (row->strides[0] == 1 && row->strides[1] == size && row->strides[2] == size) {                        \
-            for (int64_t i = 0; i < row->n; i++)                                                                 \
-                y[i] = ((const T *)(const void *)a)[i] operator((const T *)(const void *)b)[i];                  \
-            return;                                                                                              \
-        }                                                                                                        \
-        for (int64_t i = 0; i < row->n; i++)                                                                     \
-            y[i * row->strides[0]] = *(const T *)(const void *)(a + i * row->strides[1])                         \
-                operator*(const T *)(const void *)(b + i * row->strides[2]);                                     \
+#define TNI_COMPARE(name, operator)                                                             \
+    static void T_NAME(name)(const tni_row *row)                                                \
+    {                                                                                           \
+        const char *a = row->data[1], *b = row->data[2];                                        \
+        char *y = row->data[0];                                                                 \
+        const int64_t size = sizeof(T);                                                         \
+        if (row->strides[0] == 1 && row->strides[1] == size && row->strides[2] == size) {       \
+            for (int64_t i = 0; i < row->n; i++)                                                \
+                y[i] = ((const T *)(const void *)a)[i] operator((const T *)(const void *)b)[i]; \
+            return;                                                                             \
+        }                                                                                       \
+        for (int64_t i = 0; i < row->n; i++)                                                    \
+            y[i * row->strides[0]] = *(const T *)(const void *)(a + i * row->strides[1])        \
+                operator*(const T *)(const void *)(b + i * row->strides[2]);                    \
     }
 #include "ops/compare.def"
 #undef TNI_COMPARE

@@ -7,9 +7,9 @@ static inline VEC T_NAME(div)(VEC a, VEC b, VEC alpha)
 
 BINARY_ROW(div)
 
-#define VMATH_ROW(name)                                \
-    static void T_NAME(name##_row)(const tni_row *row) \
-    {                                                  \
+#define VMATH_ROW(name)                                      \
+    static void T_NAME(name##_row)(const tni_row *row)       \
+    {                                                        \
         T_NAME(unary_row)(row, T_NAME(name##_row), V(name)); \
     }
 VMATH_ROW(exp)

@@ -10,12 +10,12 @@ typedef T F(lanes) __attribute__((vector_size(8 * sizeof(T))));
 typedef T_INT F(mask) __attribute__((vector_size(8 * sizeof(T))));
 
 /* 32 elements added to the 32 lanes. */
-#define ADD_32(x)                                                                    \
-    do {                                                                             \
-        a += __builtin_convertvector(*(const F(part) *)(x), F(sums));                \
-        b += __builtin_convertvector(*(const F(part) *)((x) + 8), F(sums));          \
-        c += __builtin_convertvector(*(const F(part) *)((x) + 16), F(sums));         \
-        d += __builtin_convertvector(*(const F(part) *)((x) + 24), F(sums));         \
+#define ADD_32(x)                                                            \
+    do {                                                                     \
+        a += __builtin_convertvector(*(const F(part) *)(x), F(sums));        \
+        b += __builtin_convertvector(*(const F(part) *)((x) + 8), F(sums));  \
+        c += __builtin_convertvector(*(const F(part) *)((x) + 16), F(sums)); \
+        d += __builtin_convertvector(*(const F(part) *)((x) + 24), F(sums)); \
     } while (0)
 
 static tni_total F(sum_row)(const void *data, int64_t stride, int64_t n)

@@ -35,24 +35,24 @@ static TNI_HOT void unary_run(const tni_call *call, void *workspace)
     tni_run_pointwise(call, 1, call->compute, NULL);
 }
 
-#define UNARY_OP(op, lanes)                                                                                                  \
-    const tni_op tni_op_##op = {.name = TNI_NAMES(op), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1,          \
-                                .n_out = 1, .dtypes = lanes##_DTYPES, .infer = unary_infer, .run = unary_run,                \
-                                .family = TNI_UNARY_##op, .samples = "[3,4] | [] | [0,3] | [2,3,4] | [37]"};                 \
-                                                                                                                             \
-    tn_tensor *tn_##op(tn_tensor *x)                                                                                         \
-    {                                                                                                                        \
-        return tni_call_new(&tni_op_##op, &x, NULL);                                                                         \
-    }                                                                                                                        \
-                                                                                                                             \
-    tn_status tn_##op##_(tn_tensor *self)                                                                                    \
-    {                                                                                                                        \
-        return tni_call_in_place(&tni_op_##op, &self, NULL);                                                                 \
-    }                                                                                                                        \
-                                                                                                                             \
-    tn_status tn_##op##_out(tn_tensor *out, tn_tensor *x)                                                                    \
-    {                                                                                                                        \
-        return tni_call_out(&tni_op_##op, out, &x, NULL);                                                                    \
+#define UNARY_OP(op, lanes)                                                                                         \
+    const tni_op tni_op_##op = {.name = TNI_NAMES(op), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, \
+                                .n_out = 1, .dtypes = lanes##_DTYPES, .infer = unary_infer, .run = unary_run,       \
+                                .family = TNI_UNARY_##op, .samples = "[3,4] | [] | [0,3] | [2,3,4] | [37]"};        \
+                                                                                                                    \
+    tn_tensor *tn_##op(tn_tensor *x)                                                                                \
+    {                                                                                                               \
+        return tni_call_new(&tni_op_##op, &x, NULL);                                                                \
+    }                                                                                                               \
+                                                                                                                    \
+    tn_status tn_##op##_(tn_tensor *self)                                                                           \
+    {                                                                                                               \
+        return tni_call_in_place(&tni_op_##op, &self, NULL);                                                        \
+    }                                                                                                               \
+                                                                                                                    \
+    tn_status tn_##op##_out(tn_tensor *out, tn_tensor *x)                                                           \
+    {                                                                                                               \
+        return tni_call_out(&tni_op_##op, out, &x, NULL);                                                           \
     }
 #define TNI_UNARY(name, rule, lanes) UNARY_OP(name, lanes)
 #include "ops/unary.def"
