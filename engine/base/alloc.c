@@ -1,10 +1,10 @@
 /* The allocator: size classes per thread, one list of large blocks, a replaceable source below, counters above.
  *
- * Invariants: a block's class follows from the bytes it was asked for, so freeing needs no header below 1 MiB; a large
- * block is preceded by a header with the size that it was made with, since it may be reused for a smaller one. Live
- * counts are kept per thread and may be negative there; only their sum means something. reserved counts what is taken from
- * the source, rounded up, and is never above the limit. Under AddressSanitizer blocks have their exact size and nothing
- * is kept, but the counts are those of the other builds.
+ * Invariants: a block's class follows from the bytes it was asked for, so freeing needs no header below 1 MiB; a
+ * large block is preceded by a header with the size that it was made with, since it may be reused for a smaller one.
+ * Live counts are kept per thread and may be negative there; only their sum means something. reserved counts what is
+ * taken from the source, rounded up, and is never above the limit. Under AddressSanitizer blocks have their exact
+ * size and nothing is kept, but the counts are those of the other builds.
  *
  * Large blocks are reused because fresh pages cost about 0.25 us each to fault in: for a tensor of 40 MB that is longer
  * than adding two of them. */
@@ -126,7 +126,9 @@ static void after_fork(void)
 static size_t class_size(int class)
 {
     int middle = class - TNI_SMALL_CLASSES;
-    return middle < 0 ? (size_t)class * TNI_SMALL_STEP : (size_t)(5 + middle % 4) << (FIRST_MIDDLE_EXPONENT - 2 + middle / 4);
+    if (middle < 0)
+        return (size_t)class * TNI_SMALL_STEP;
+    return (size_t)(5 + middle % 4) << (FIRST_MIDDLE_EXPONENT - 2 + middle / 4);
 }
 
 /* Adds what a thread has counted. */
@@ -278,7 +280,8 @@ static void empty_cache(tni_block_cache *cache)
         empty_class(cache, class);
 }
 
-/* Gives middle classes back in turn until at most `kept` bytes stay. In turn, so that a class in use is not emptied each time. */
+/* Gives middle classes back in turn until at most `kept` bytes stay. In turn, so that a class in use is not emptied
+ * each time. */
 static void empty_middle(tni_block_cache *cache, size_t kept)
 {
     size_t bytes = 0;

@@ -25,8 +25,8 @@ typedef struct tni_free_block {
     struct tni_free_block *next;
 } tni_free_block;
 
-/* One size class of a thread. The counters are written by the owner alone and read by anybody: relaxed. Two of them change in an
- * allocation and two in a release; all that is told of memory is made of them. */
+/* One size class of a thread. The counters are written by the owner alone and read by anybody: relaxed. Two of them
+ * change in an allocation and two in a release; all that is told of memory is made of them. */
 typedef struct tni_size_class {
     tni_free_block *head; /* blocks that are kept */
     size_t kept_bytes;
@@ -55,7 +55,8 @@ static inline void tni_count(_Atomic int64_t *counter, int64_t by)
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
-/* tni_alloc from the blocks that this thread has kept; NULL when it has none, or must not look: tni_alloc then does it in full. */
+/* tni_alloc from the blocks that this thread has kept; NULL when it has none, or must not look: tni_alloc then does
+ * it in full. */
 static inline __attribute__((always_inline)) void *tni_alloc_kept(size_t bytes)
 {
     tni_block_cache *cache = tni_this_thread.cache;
@@ -74,8 +75,8 @@ static inline __attribute__((always_inline)) void *tni_alloc_kept(size_t bytes)
     return NULL;
 }
 
-/* A block of at least `bytes` (0 counts as 1), aligned to 64, content undefined. NULL with no error raised when there is
- * none: the caller names itself in TNI_FAIL_MEMORY. */
+/* A block of at least `bytes` (0 counts as 1), aligned to 64, content undefined. NULL with no error raised when there
+ * is none: the caller names itself in TNI_FAIL_MEMORY. */
 static inline void *tni_alloc(size_t bytes)
 {
     void *block = tni_alloc_kept(bytes);

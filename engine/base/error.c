@@ -14,8 +14,8 @@ static const char *const status_names[] = {
 };
 _Static_assert(sizeof status_names / sizeof *status_names == TN_STATUS_COUNT, "one name a status");
 
-static tn_status record(tn_status code, const char *function, const char *file, int line, const char *prefix, const char *format,
-                        va_list arguments)
+static tn_status record(tn_status code, const char *function, const char *file, int line, const char *prefix,
+                        const char *format, va_list arguments)
 {
     tn_error *error = &tni_this_thread.error;
     if (error->code != TN_OK)

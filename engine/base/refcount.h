@@ -1,8 +1,9 @@
 /* Reference counts: atomic, but without a locked instruction where none is needed.
  *
- * Two cases need none: a count of 1 seen with acquire order belongs to the caller alone, and a process that never made a
- * second thread (glibc says so in __libc_single_threaded) has nobody to race with. A locked add costs 5 ns, half a view.
- * Counts are plain integers touched through the atomic builtins, because a public struct that C++ reads holds one. */
+ * Two cases need none: a count of 1 seen with acquire order belongs to the caller alone, and a process that never
+ * made a second thread (glibc says so in __libc_single_threaded) has nobody to race with. A locked add costs 5 ns,
+ * half a view. Counts are plain integers touched through the atomic builtins, because a public struct that C++ reads
+ * holds one. */
 #ifndef TNI_BASE_REFCOUNT_H
 #define TNI_BASE_REFCOUNT_H
 

@@ -1,5 +1,5 @@
-/* The table of conversions. Floats to integers are cut towards zero; what int64 does not hold becomes its smallest value, as the
- * x86 instruction does it; anything but 0 becomes true, NaN too. */
+/* The table of conversions. Floats to integers are cut towards zero; what int64 does not hold becomes its smallest
+ * value, as the x86 instruction does it; anything but 0 becomes true, NaN too. */
 #include "core/convert.h"
 
 #include <stdbool.h>

@@ -12,7 +12,8 @@ typedef void (*tni_converter)(void *to, int64_t to_stride, const void *from, int
 /* NULL when there is none. From a dtype to itself it copies bits, which works for every dtype. */
 tni_converter tni_converter_of(tn_dtype from, tn_dtype to);
 
-/* Writes a scalar as one element of dtype; false when there is no conversion to it. Integers wrap, floats to integers are cut. */
+/* Writes a scalar as one element of dtype; false when there is no conversion to it. Integers wrap, floats to integers
+ * are cut. */
 bool tni_scalar_to(tn_scalar scalar, tn_dtype dtype, void *element);
 
 #endif

@@ -7,7 +7,16 @@
 #include <tenon/dtype.h>
 
 /* Ordered as promotion ranks them; the last two promote with nothing. */
-typedef enum tni_kind { TNI_BOOL, TNI_UINT, TNI_INT, TNI_FLOAT8, TNI_FLOAT, TNI_COMPLEX, TNI_QUANTIZED, TNI_BITS } tni_kind;
+typedef enum tni_kind {
+    TNI_BOOL,
+    TNI_UINT,
+    TNI_INT,
+    TNI_FLOAT8,
+    TNI_FLOAT,
+    TNI_COMPLEX,
+    TNI_QUANTIZED,
+    TNI_BITS
+} tni_kind;
 
 typedef struct tni_dtype_facts {
     const char *text;
@@ -49,8 +58,8 @@ static inline bool tni_is_float(tn_dtype dtype)
 /* tn_promote_types without raising: TN_DTYPE_NONE when the pair does not promote. */
 tn_dtype tni_promote(tn_dtype a, tn_dtype b);
 
-/* The operands of a result_type question, gathered one by one: PyTorch's three levels of priority (tensors with dims, 0-dim tensors,
- * numbers). Start with {TN_DTYPE_NONE, TN_DTYPE_NONE, TN_DTYPE_NONE}. */
+/* The operands of a result_type question, gathered one by one: PyTorch's three levels of priority (tensors with dims,
+ * 0-dim tensors, numbers). Start with {TN_DTYPE_NONE, TN_DTYPE_NONE, TN_DTYPE_NONE}. */
 typedef struct tni_result_type {
     tn_dtype dim, zero_dim, number;
 } tni_result_type;
@@ -63,8 +72,8 @@ bool tni_result_type_scalar(tni_result_type *state, tn_scalar scalar);
 /* TN_DTYPE_NONE when the levels do not promote. */
 tn_dtype tni_result_type_of(const tni_result_type *state);
 
-/* Whether the dtype can hold the scalar: integers and bool in range, floats any (overflow gives inf), nan and inf never in integers.
- * PyTorch's check of fill_, full and scalar arguments. */
+/* Whether the dtype can hold the scalar: integers and bool in range, floats any (overflow gives inf), nan and inf
+ * never in integers. PyTorch's check of fill_, full and scalar arguments. */
 bool tni_scalar_fits(tn_scalar scalar, tn_dtype dtype);
 
 /* The dtype that a bare number has: bool, int64, or the thread's default. */

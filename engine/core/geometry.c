@@ -43,7 +43,8 @@ bool tni_is_dense(const int64_t *sizes, const int64_t *strides, int ndim)
     return true;
 }
 
-/* Positive when dim0 (now the faster) should be slower than dim1, negative when the order is right, 0 when nobody cares. */
+/* Positive when dim0 (now the faster) should be slower than dim1, negative when the order is right, 0 when nobody
+ * cares. */
 static int compare_dims(const int64_t *sizes, const int64_t *const *strides, int operands, int dim0, int dim1)
 {
     for (int k = 0; k < operands; k++) {
@@ -117,8 +118,8 @@ bool tni_extent(const int64_t *sizes, const int64_t *strides, int ndim, int64_t 
     return true;
 }
 
-/* Both walks go from the last dim to the first. Old dims that continue one another form a run of `run` elements with one stride; new
- * dims are cut from the run until it is used up. */
+/* Both walks go from the last dim to the first. Old dims that continue one another form a run of `run` elements with
+ * one stride; new dims are cut from the run until it is used up. */
 bool tni_view_strides(const int64_t *old_sizes, const int64_t *old_strides, int old_ndim, const int64_t *new_sizes,
                       int new_ndim, int64_t *new_strides, int *dim)
 {
@@ -165,7 +166,8 @@ int tni_wrap_dim(const char *function, int64_t dim, int ndim)
     int dims = ndim > 0 ? ndim : 1;
     if (dim >= -dims && dim < dims)
         return (int)(dim < 0 ? dim + dims : dim);
-    TNI_FAIL(TN_ERROR_DIM, function, "dim %lld of a %d-dim tensor, needed %d .. %d", (long long)dim, ndim, -dims, dims - 1);
+    TNI_FAIL(TN_ERROR_DIM, function, "dim %lld of a %d-dim tensor, needed %d .. %d", (long long)dim, ndim, -dims,
+             dims - 1);
     return -1;
 }
 
@@ -179,7 +181,8 @@ tn_status tni_check_sizes(const char *function, const int64_t *sizes, int ndim)
         if (sizes[d] < 0) {
             char text[160];
             tni_text_shape(text, sizeof text, sizes, ndim);
-            return TNI_FAIL(TN_ERROR_ARGUMENT, function, "size %lld in dim %d of %s, needed 0 or more", (long long)sizes[d], d, text);
+            return TNI_FAIL(TN_ERROR_ARGUMENT, function, "size %lld in dim %d of %s, needed 0 or more",
+                            (long long)sizes[d], d, text);
         }
     }
     return TN_OK;
@@ -195,8 +198,9 @@ int tni_broadcast(const char *function, const int64_t *a, int a_ndim, const int6
             char a_text[120], b_text[120];
             tni_text_shape(a_text, sizeof a_text, a, a_ndim);
             tni_text_shape(b_text, sizeof b_text, b, b_ndim);
-            TNI_FAIL(TN_ERROR_SHAPE, function, "%s and %s do not broadcast: %lld against %lld at dim %d, needed equal or 1",
-                     a_text, b_text, (long long)an, (long long)bn, d - ndim);
+            TNI_FAIL(TN_ERROR_SHAPE, function,
+                     "%s and %s do not broadcast: %lld against %lld at dim %d, needed equal or 1", a_text, b_text,
+                     (long long)an, (long long)bn, d - ndim);
             return -1;
         }
         sizes[d] = an == 1 ? bn : an;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <tenon/error.h>
 
-/* Product of the sizes, which must not be negative. False when 64 bits do not hold it. A 0 among huge sizes is no excuse: the
- * product of max(size, 1) must fit, since contiguous strides are made of it. */
+/* Product of the sizes, which must not be negative. False when 64 bits do not hold it. A 0 among huge sizes is no
+ * excuse: the product of max(size, 1) must fit, since contiguous strides are made of it. */
 bool tni_numel(const int64_t *sizes, int ndim, int64_t *numel);
 
 /* Row-major strides, counting sizes of 0 as 1. The sizes passed tni_numel. */
@@ -39,22 +39,24 @@ static inline bool tni_is_contiguous(const int64_t *sizes, const int64_t *stride
 /* Whether the elements fill a stretch of memory, each cell once, in any order of dims. */
 bool tni_is_dense(const int64_t *sizes, const int64_t *strides, int ndim);
 
-/* The order of dims, fastest first, that operands with these strides prefer. As PyTorch's TensorIterator: an insertion sort
- * in which the first operand with an opinion decides each pair; a stride of 0 has none; equal strides are told apart by size.
- * strides[k] may be NULL (an operand without an opinion). perm gets ndim dims. */
+/* The order of dims, fastest first, that operands with these strides prefer. As PyTorch's TensorIterator: an
+ * insertion sort in which the first operand with an opinion decides each pair; a stride of 0 has none; equal strides
+ * are told apart by size. strides[k] may be NULL (an operand without an opinion). perm gets ndim dims. */
 void tni_dim_order(const int64_t *sizes, int ndim, const int64_t *const *strides, int operands, int *perm);
 
 /* Strides without gaps in the order of perm (fastest first). */
 void tni_strides_in_order(const int64_t *sizes, int ndim, const int *perm, int64_t *strides);
 
-/* The strides of a copy that keeps the layout ("preserve"): the same when dense, else the same order of dims without gaps. */
+/* The strides of a copy that keeps the layout ("preserve"): the same when dense, else the same order of dims without
+ * gaps. */
 void tni_preserved_strides(const int64_t *sizes, const int64_t *strides, int ndim, int64_t *kept);
 
-/* Elements that the strides span from the offset, 0 for an empty shape: 1 + sum (size - 1) stride. False on overflow. */
+/* Elements that the strides span from the offset, 0 for an empty shape: 1 + sum (size - 1) stride. False on overflow.
+ * */
 bool tni_extent(const int64_t *sizes, const int64_t *strides, int ndim, int64_t *extent);
 
-/* Strides of a view with new_sizes (same number of elements) over old ones. True when there are; else *dim is the old dim whose
- * stride does not continue dim + 1's. */
+/* Strides of a view with new_sizes (same number of elements) over old ones. True when there are; else *dim is the old
+ * dim whose stride does not continue dim + 1's. */
 bool tni_view_strides(const int64_t *old_sizes, const int64_t *old_strides, int old_ndim, const int64_t *new_sizes,
                       int new_ndim, int64_t *new_strides, int *dim);
 

@@ -111,7 +111,8 @@ static void run_converted(const work *w, tni_row *row)
         }
         w->loop(&part);
         if (it->convert[0])
-            it->convert[0](row->data[0] + done * row->strides[0], row->strides[0], blocks[0], tni_itemsize(it->compute[0]), part.n);
+            it->convert[0](row->data[0] + done * row->strides[0], row->strides[0], blocks[0],
+                           tni_itemsize(it->compute[0]), part.n);
     }
 }
 

@@ -1,4 +1,5 @@
-/* The iterator: rank, broadcasting, order of axes, dtype conversion and threads, so that a kernel sees one-dimensional strided rows.
+/* The iterator: rank, broadcasting, order of axes, dtype conversion and threads, so that a kernel sees
+ * one-dimensional strided rows.
  *
  *     tni_iter it;
  *     tni_iter_begin(&it, sizes, ndim);
@@ -6,9 +7,9 @@
  *     tni_iter_operand(&it, in ...);
  *     tni_iter_run(&it, loop, context);
  *
- * Dims are ordered so that the rows run along memory, and dims that continue one another are made one. An operand whose dtype is
- * not the loop's is converted in blocks of TNI_BLOCK elements on the stack. Rows are handed out in pieces that depend on the shape alone,
- * so that values never depend on the number of threads. */
+ * Dims are ordered so that the rows run along memory, and dims that continue one another are made one. An operand
+ * whose dtype is not the loop's is converted in blocks of TNI_BLOCK elements on the stack. Rows are handed out in
+ * pieces that depend on the shape alone, so that values never depend on the number of threads. */
 #ifndef TNI_CORE_ITERATOR_H
 #define TNI_CORE_ITERATOR_H
 
@@ -45,8 +46,8 @@ typedef struct tni_iter {
 
 void tni_iter_begin(tni_iter *it, const int64_t *sizes, int ndim);
 
-/* Adds an operand of the given geometry, broadcast to the iterator's sizes, whose loop dtype is `compute`. False when there is no
- * conversion between the two dtypes. data NULL is allowed when there are no elements. */
+/* Adds an operand of the given geometry, broadcast to the iterator's sizes, whose loop dtype is `compute`. False when
+ * there is no conversion between the two dtypes. data NULL is allowed when there are no elements. */
 bool tni_iter_operand(tni_iter *it, char *data, const int64_t *sizes, const int64_t *strides, int ndim, tn_dtype dtype,
                       tn_dtype compute);
 

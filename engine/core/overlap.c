@@ -13,9 +13,10 @@ tn_status tni_check_no_internal_overlap(const char *function, const tn_tensor *w
         return TN_OK;
     for (int d = 0; d < written->ndim; d++) {
         if (written->strides[d] == 0 && written->sizes[d] > 1)
-            return TNI_FAIL(TN_ERROR_OVERLAP, function,
-                            "dim %d of the tensor to write has %lld elements in one memory cell (stride 0); clone it first", d,
-                            (long long)written->sizes[d]);
+            return TNI_FAIL(
+                TN_ERROR_OVERLAP, function,
+                "dim %d of the tensor to write has %lld elements in one memory cell (stride 0); clone it first", d,
+                (long long)written->sizes[d]);
     }
     return TN_OK;
 }
@@ -36,7 +37,8 @@ tn_status tni_check_no_partial_overlap(const char *function, const tn_tensor *wr
 {
     if (TNI_LIKELY(written->storage != read->storage) || written == read || written->numel == 0 || read->numel == 0)
         return TN_OK;
-    if (!tni_is_dense(written->sizes, written->strides, written->ndim) || !tni_is_dense(read->sizes, read->strides, read->ndim))
+    if (!tni_is_dense(written->sizes, written->strides, written->ndim) ||
+        !tni_is_dense(read->sizes, read->strides, read->ndim))
         return TN_OK;
     if (!tni_may_share(written, read))
         return TN_OK;
@@ -45,5 +47,6 @@ tn_status tni_check_no_partial_overlap(const char *function, const tn_tensor *wr
                 memcmp(written->strides, read->strides, (size_t)read->ndim * sizeof *read->strides) == 0;
     if (same)
         return TN_OK;
-    return TNI_FAIL(TN_ERROR_OVERLAP, function, "the tensor to write covers part of an operand's memory; clone one of them first");
+    return TNI_FAIL(TN_ERROR_OVERLAP, function,
+                    "the tensor to write covers part of an operand's memory; clone one of them first");
 }

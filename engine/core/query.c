@@ -118,7 +118,8 @@ static char *address(const char *function, const tn_tensor *x, tn_dtype wanted)
     if (tni_pending() || missing(function, x))
         return NULL;
     if (wanted != TN_DTYPE_NONE && (tn_dtype)x->dtype != wanted) {
-        TNI_FAIL(TN_ERROR_DTYPE, function, "the tensor is %s, needed %s", tn_dtype_name((tn_dtype)x->dtype), tn_dtype_name(wanted));
+        TNI_FAIL(TN_ERROR_DTYPE, function, "the tensor is %s, needed %s", tn_dtype_name((tn_dtype)x->dtype),
+                 tn_dtype_name(wanted));
         return NULL;
     }
     if (tni_is_meta(x)) {
@@ -194,7 +195,8 @@ static bool only_element(const char *function, const tn_tensor *x, tn_dtype dtyp
     if (x->numel != 1) {
         char text[160];
         tni_text_shape(text, sizeof text, x->sizes, x->ndim);
-        TNI_FAIL(TN_ERROR_NOT_SCALAR, function, "the tensor has %lld elements (%s), needed one", (long long)x->numel, text);
+        TNI_FAIL(TN_ERROR_NOT_SCALAR, function, "the tensor has %lld elements (%s), needed one", (long long)x->numel,
+                 text);
         return false;
     }
     const char *data = address(function, x, TN_DTYPE_NONE);
@@ -265,6 +267,7 @@ tn_device tn_device_from_name(const char *name)
         device.type = (tn_device_type)type;
         return device;
     }
-    TNI_FAIL(TN_ERROR_NAME, "device_from_name", "found \"%.40s\", needed a device such as \"cpu\", \"meta\" or \"cuda:0\"", name);
+    TNI_FAIL(TN_ERROR_NAME, "device_from_name",
+             "found \"%.40s\", needed a device such as \"cpu\", \"meta\" or \"cuda:0\"", name);
     return device;
 }

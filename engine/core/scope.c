@@ -160,7 +160,8 @@ tn_scope tn_scope_begin(void)
 
 static bool is_open(const tni_scope_stack *stack, tn_scope scope)
 {
-    return stack && scope.depth >= 1 && scope.depth <= stack->depth && stack->frames[scope.depth].serial == scope.serial;
+    return stack && scope.depth >= 1 && scope.depth <= stack->depth &&
+           stack->frames[scope.depth].serial == scope.serial;
 }
 
 tn_status tn_scope_end(tn_scope scope)
@@ -200,7 +201,8 @@ void *tn_scope_escape(tn_scope scope, void *pointer)
         TNI_FAIL(TN_ERROR_STATE, "scope_escape", "the %s does not belong to the scope", object->type->name);
         return NULL;
     }
-    /* from the innermost scope that holds it outwards: change places with the scope's first object, then let the mark pass */
+    /* from the innermost scope that holds it outwards: change places with the scope's first object, then let the mark
+     * pass */
     for (uint32_t depth = stack->depth; depth >= scope.depth; depth--) {
         uint32_t mark = stack->frames[depth].mark;
         if (slot < mark)

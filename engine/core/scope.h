@@ -1,11 +1,12 @@
 /* The object header's inner side and the stack of scopes that holds objects.
  *
  * Note [Scope slots]
- * A thread's open scopes share one array of object pointers; a scope is a mark in it. Making an object pushes it and notes
- * its slot in the header, so that tn_drop finds it in O(1): the slot becomes NULL, or is popped when it is the last. The
- * header's owner and slot are hints: an object may sit in several slots (tn_contiguous returned it again) or in the stacks of two
- * threads, so a hint is believed only if the slot holds the object, and the stack is searched otherwise. When the array is
- * full and half of it is NULL it is closed up instead of grown, so a loop that makes and drops stays bounded. */
+ * A thread's open scopes share one array of object pointers; a scope is a mark in it. Making an object pushes it and
+ * notes its slot in the header, so that tn_drop finds it in O(1): the slot becomes NULL, or is popped when it is the
+ * last. The header's owner and slot are hints: an object may sit in several slots (tn_contiguous returned it again)
+ * or in the stacks of two threads, so a hint is believed only if the slot holds the object, and the stack is searched
+ * otherwise. When the array is full and half of it is NULL it is closed up instead of grown, so a loop that makes and
+ * drops stays bounded. */
 #ifndef TNI_CORE_SCOPE_H
 #define TNI_CORE_SCOPE_H
 

@@ -1,14 +1,16 @@
 /* Storage: one row of bytes without a shape, shared by reference count, and the version counter that its tensors share.
  *
  * Note [Version counters]
- * A counter lives inside a storage, and a reference to that storage keeps it. A tensor names the storage whose counter it
- * uses; nearly always that is its own storage, and then one reference serves for both. A tensor whose counter lives elsewhere (after set_, or
- * .data with a fresh counter: a storage of no bytes) holds a second reference.
+ * A counter lives inside a storage, and a reference to that storage keeps it. A tensor names the storage whose
+ * counter it uses; nearly always that is its own storage, and then one reference serves for both. A tensor whose
+ * counter lives elsewhere (after set_, or .data with a fresh counter: a storage of no bytes) holds a second
+ * reference.
  *
  * Note [One block]
- * A new tensor with little data is one block of memory: the tensor, its storage, the data. The block belongs to the storage: it is
- * freed with the storage's last reference. The tensor in it keeps a reference on that storage for as long as it lives, whatever storage it
- * reads by then, so neither is ever freed under the other. Making and ending such a tensor takes one allocation and no locked instruction. */
+ * A new tensor with little data is one block of memory: the tensor, its storage, the data. The block belongs to the
+ * storage: it is freed with the storage's last reference. The tensor in it keeps a reference on that storage for as
+ * long as it lives, whatever storage it reads by then, so neither is ever freed under the other. Making and ending
+ * such a tensor takes one allocation and no locked instruction. */
 #ifndef TNI_CORE_STORAGE_H
 #define TNI_CORE_STORAGE_H
 
@@ -23,7 +25,7 @@
 typedef struct tni_storage {
     tn_object object;
     int64_t version; /* written by the one writer, read by anybody */
-    char *data;      /* NULL on meta alone: without bytes it points behind the struct, so that offsets may be added to it */
+    char *data;      /* NULL on meta alone: without bytes it points behind the struct, so that offsets may be added */
     size_t nbytes;
     void (*deleter)(void *context, void *data); /* for memory that came from outside; NULL for the library's */
     union {
@@ -46,7 +48,8 @@ static inline char *tni_storage_inline_data(tni_storage *storage)
 }
 
 /* One reference, in no scope, the library's memory. `block` as in the struct. */
-static inline void tni_storage_init(tni_storage *storage, const tn_object_class *type, char *data, size_t nbytes, size_t block)
+static inline void tni_storage_init(tni_storage *storage, const tn_object_class *type, char *data, size_t nbytes,
+                                    size_t block)
 {
     tni_object_init(&storage->object, type);
     storage->version = 0;
@@ -59,7 +62,8 @@ static inline void tni_storage_init(tni_storage *storage, const tn_object_class 
 /* A storage alone in its block; `meta` gives its bytes no memory. NULL when there is no memory (no error raised). */
 tni_storage *tni_storage_new(size_t nbytes, bool meta);
 
-/* Grows or shrinks to nbytes, keeping the bytes that both have. False when there is no memory, or the bytes are not the library's. */
+/* Grows or shrinks to nbytes, keeping the bytes that both have. False when there is no memory, or the bytes are not
+ * the library's. */
 bool tni_storage_resize(tni_storage *storage, size_t nbytes);
 
 static inline void tni_storage_release(tni_storage *storage)

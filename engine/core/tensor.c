@@ -62,7 +62,8 @@ static void tensor_destroy(void *object)
     destroy_any(x);
 }
 
-/* Fills a tensor's record; its storage is up to the caller. `dims` has room for 2 ndim numbers. `contiguous` when it is known to be. */
+/* Fills a tensor's record; its storage is up to the caller. `dims` has room for 2 ndim numbers. `contiguous` when it
+ * is known to be. */
 static inline __attribute__((always_inline)) void set_record(tn_tensor *x, const tni_record *record, int64_t *dims,
                                                              tn_device_type device, bool contiguous)
 {
@@ -106,7 +107,8 @@ static inline tn_tensor *new_block(const char *function, int ndim, size_t bytes,
 }
 
 /* Bytes that the geometry reaches, from the beginning of the storage. */
-static bool needed_bytes(const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset, int64_t itemsize, size_t *bytes)
+static bool needed_bytes(const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset, int64_t itemsize,
+                         size_t *bytes)
 {
     int64_t extent, total;
     if (!tni_extent(sizes, strides, ndim, &extent))
@@ -125,7 +127,8 @@ static __attribute__((noinline, cold)) void fail_bytes(const char *function, con
 {
     char text[160];
     tni_text_shape(text, sizeof text, record->sizes, record->ndim);
-    TNI_FAIL(TN_ERROR_OVERFLOW, function, "%s of %s takes more bytes than 64 bits count", text, tn_dtype_name(record->dtype));
+    TNI_FAIL(TN_ERROR_OVERFLOW, function, "%s of %s takes more bytes than 64 bits count", text,
+             tn_dtype_name(record->dtype));
 }
 
 /* The tensor whose storage stands apart: large data, or none on meta. */
@@ -161,8 +164,9 @@ static TNI_ASIDE tn_tensor *new_any(const char *function, const tni_record *reco
 {
     size_t bytes;
     int64_t itemsize = tni_itemsize(record->dtype);
-    bool fits = record->contiguous ? tni_mul_size((size_t)record->numel, (size_t)itemsize, &bytes)
-                                   : needed_bytes(record->sizes, record->strides, record->ndim, record->offset, itemsize, &bytes);
+    bool fits = record->contiguous
+                    ? tni_mul_size((size_t)record->numel, (size_t)itemsize, &bytes)
+                    : needed_bytes(record->sizes, record->strides, record->ndim, record->offset, itemsize, &bytes);
     if (!fits) {
         fail_bytes(function, record);
         return NULL;
@@ -179,13 +183,15 @@ static TNI_ASIDE tn_tensor *new_any(const char *function, const tni_record *reco
     return x;
 }
 
-/* The common kind is made here, of a block that the thread has kept: contiguous, of low rank, with little data. Equal to new_any. */
+/* The common kind is made here, of a block that the thread has kept: contiguous, of low rank, with little data. Equal
+ * to new_any. */
 tn_tensor *tni_tensor_new(const char *function, const tni_record *record)
 {
     const tni_scope_stack *stack = tni_this_thread.scopes;
     size_t bytes = (size_t)record->numel * (size_t)tni_itemsize(record->dtype);
-    if (TNI_UNLIKELY(!record->contiguous || record->ndim > TNI_INLINE_NDIM || (size_t)record->numel > TNI_STORAGE_INLINE ||
-                     bytes > TNI_STORAGE_INLINE || record->device != TN_CPU || !stack || stack->used >= stack->capacity))
+    if (TNI_UNLIKELY(!record->contiguous || record->ndim > TNI_INLINE_NDIM ||
+                     (size_t)record->numel > TNI_STORAGE_INLINE || bytes > TNI_STORAGE_INLINE ||
+                     record->device != TN_CPU || !stack || stack->used >= stack->capacity))
         return new_any(function, record);
     size_t block = TNI_INNER_OFFSET + sizeof(tni_storage) + bytes;
     tn_tensor *x = tni_alloc_kept(block);
@@ -318,7 +324,8 @@ tn_status tn_set_default_device(tn_device device)
     if (tni_pending())
         return tni_pending();
     if (device.type != TN_CPU && device.type != TN_META)
-        return TNI_FAIL(TN_ERROR_DEVICE, "set_default_device", "found %s:%d, needed cpu or meta: there is no other device here",
+        return TNI_FAIL(TN_ERROR_DEVICE, "set_default_device",
+                        "found %s:%d, needed cpu or meta: there is no other device here",
                         tn_device_type_name(device.type), device.index);
     default_device = device;
     return TN_OK;
@@ -329,8 +336,8 @@ tn_device tn_get_default_device(void)
     return default_device;
 }
 
-/* Completes a record of contiguous memory from its sizes in one walk; strides has room for 64. Even where there are no elements the
- * strides must be countable in bytes. */
+/* Completes a record of contiguous memory from its sizes in one walk; strides has room for 64. Even where there are
+ * no elements the strides must be countable in bytes. */
 static inline bool contiguous_record(tni_record *record, int64_t *strides)
 {
     int64_t span = 1, bytes, overflowed = 0, any = 1;
@@ -346,7 +353,8 @@ static inline bool contiguous_record(tni_record *record, int64_t *strides)
     return !overflowed && tni_mul_i64(span, tni_itemsize(record->dtype), &bytes);
 }
 
-static tn_tensor *make(const char *function, const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype, tn_device device)
+static tn_tensor *make(const char *function, const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype,
+                       tn_device device)
 {
     int64_t strides[TN_MAX_NDIM];
     if (tni_pending() || tni_check_sizes(function, size, ndim))

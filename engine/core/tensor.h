@@ -20,7 +20,12 @@ typedef struct tni_autograd_meta {
 } tni_autograd_meta;
 
 /* How a view came about; what autograd needs to know before it lets the view be written. */
-typedef enum tni_creation { TNI_CREATED_NORMALLY, TNI_CREATED_MULTI_OUTPUT, TNI_CREATED_NO_GRAD, TNI_CREATED_INFERENCE } tni_creation;
+typedef enum tni_creation {
+    TNI_CREATED_NORMALLY,
+    TNI_CREATED_MULTI_OUTPUT,
+    TNI_CREATED_NO_GRAD,
+    TNI_CREATED_INFERENCE
+} tni_creation;
 
 enum { TNI_INLINE_NDIM = 5 }; /* higher ranks keep their dims in a block of their own */
 

@@ -20,10 +20,10 @@ static size_t size_of(bool is_double)
     return is_double ? sizeof(double) : sizeof(float);
 }
 
-/* The work from which on OpenBLAS is asked: a large product is its business, and opening it (1.3 ms) is lost in one. Measured (Zen 5, one
- * thread, float32): at 1024^3 own kernels and OpenBLAS 0.3.21 are within 10 % of one another, 180 to 210 GFLOP/s with AVX-512
- * and 100 to 115 with AVX2; at 200 x 16 x 16 with b transposed own ones take 0.58 us, OpenBLAS 0.95. The baseline's own 43
- * GFLOP/s are no match. */
+/* The work from which on OpenBLAS is asked: a large product is its business, and opening it (1.3 ms) is lost in one.
+ * Measured (Zen 5, one thread, float32): at 1024^3 own kernels and OpenBLAS 0.3.21 are within 10 % of one another,
+ * 180 to 210 GFLOP/s with AVX-512 and 100 to 115 with AVX2; at 200 x 16 x 16 with b transposed own ones take 0.58 us,
+ * OpenBLAS 0.95. The baseline's own 43 GFLOP/s are no match. */
 static const double blas_from[TNI_CPU_LEVELS] = {
     [TNI_CPU_BASELINE] = 1e6,
     [TNI_CPU_AVX2] = 1e8,

@@ -1,5 +1,5 @@
-/* Copying around the caches: non-temporal stores of whole cache lines where the processor has them. They are 1.4 times as fast as
- * ordinary ones on 40 MB, since the target's lines need not be read first. */
+/* Copying around the caches: non-temporal stores of whole cache lines where the processor has them. They are 1.4
+ * times as fast as ordinary ones on 40 MB, since the target's lines need not be read first. */
 #include "cpu/stream.h"
 
 #include <stdint.h>
@@ -22,8 +22,10 @@ void tni_stream_copy(void *to, const void *from, size_t bytes)
     x += head;
     size_t lines = (bytes - head) / 64;
     for (size_t i = 0; i < lines; i++, y += 64, x += 64) {
-        __m128i a = _mm_loadu_si128((const __m128i *)(const void *)x), b = _mm_loadu_si128((const __m128i *)(const void *)(x + 16));
-        __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(x + 32)), d = _mm_loadu_si128((const __m128i *)(const void *)(x + 48));
+        __m128i a = _mm_loadu_si128((const __m128i *)(const void *)x),
+                b = _mm_loadu_si128((const __m128i *)(const void *)(x + 16));
+        __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(x + 32)),
+                d = _mm_loadu_si128((const __m128i *)(const void *)(x + 48));
         _mm_stream_si128((__m128i *)(void *)y, a);
         _mm_stream_si128((__m128i *)(void *)(y + 16), b);
         _mm_stream_si128((__m128i *)(void *)(y + 32), c);

@@ -1,5 +1,6 @@
-/* Transposition by blocks of one cache line on a side: a block's lines are read whole along the source and written whole along the
- * target. Far beyond the caches the target's lines are written around them, which they need not be read for. */
+/* Transposition by blocks of one cache line on a side: a block's lines are read whole along the source and written
+ * whole along the target. Far beyond the caches the target's lines are written around them, which they need not be
+ * read for. */
 #include "cpu/transpose.h"
 
 #include <string.h>
@@ -75,7 +76,8 @@ static inline __attribute__((always_inline)) void block_4(const grid *g, int64_t
         char *y = g->to + row * g->to_stride + 4 * i;
         for (int64_t column = i; column < i + 16; column += 4, y += 16) {
             const char *x = g->from + column * g->from_stride + 4 * row;
-            __m128i a = get(x), b = get(x + g->from_stride), c = get(x + 2 * g->from_stride), d = get(x + 3 * g->from_stride);
+            __m128i a = get(x), b = get(x + g->from_stride), c = get(x + 2 * g->from_stride),
+                    d = get(x + 3 * g->from_stride);
             __m128i ab_low = _mm_unpacklo_epi32(a, b), cd_low = _mm_unpacklo_epi32(c, d);
             __m128i ab_high = _mm_unpackhi_epi32(a, b), cd_high = _mm_unpackhi_epi32(c, d);
             put(y, _mm_unpacklo_epi64(ab_low, cd_low), stream);

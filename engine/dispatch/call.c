@@ -52,7 +52,8 @@ static __attribute__((noinline, cold)) tn_status fail_devices(const tni_call *ca
 
 static bool has_shape(const tn_tensor *out, const tni_record *record)
 {
-    return out->ndim == record->ndim && memcmp(out->sizes, record->sizes, (size_t)record->ndim * sizeof *out->sizes) == 0;
+    return out->ndim == record->ndim &&
+           memcmp(out->sizes, record->sizes, (size_t)record->ndim * sizeof *out->sizes) == 0;
 }
 
 /* Checks an output that is there already: Note [Forms]. */
@@ -65,9 +66,11 @@ static tn_status check_output(const tni_call *call, const tni_meta *meta, const 
         char have[120], need[120];
         tni_text_shape(have, sizeof have, out->sizes, out->ndim);
         tni_text_shape(need, sizeof need, record->sizes, record->ndim);
-        return TNI_FAIL(TN_ERROR_SHAPE, name, "the result has shape %s, the tensor to write %s, needed the same", need, have);
+        return TNI_FAIL(TN_ERROR_SHAPE, name, "the result has shape %s, the tensor to write %s, needed the same", need,
+                        have);
     }
-    bool fits = call->op->exact_out_dtype ? (tn_dtype)out->dtype == record->dtype : tn_can_cast(record->dtype, (tn_dtype)out->dtype);
+    bool fits = call->op->exact_out_dtype ? (tn_dtype)out->dtype == record->dtype
+                                          : tn_can_cast(record->dtype, (tn_dtype)out->dtype);
     if (!fits)
         return TNI_FAIL(TN_ERROR_DTYPE, name, "the result is %s, which %s into the tensor to write (%s)",
                         tn_dtype_name(record->dtype), call->op->exact_out_dtype ? "does not go" : "cannot be cast",
@@ -82,7 +85,8 @@ static tn_status check_output(const tni_call *call, const tni_meta *meta, const 
         if (!x)
             continue;
         if (!same_shape && x->storage == out->storage)
-            return TNI_FAIL(TN_ERROR_OVERLAP, name, "the tensor to write must be resized and shares its storage with an operand");
+            return TNI_FAIL(TN_ERROR_OVERLAP, name,
+                            "the tensor to write must be resized and shares its storage with an operand");
         if (x != out && tni_check_no_partial_overlap(name, out, x))
             return tni_pending();
     }
@@ -105,8 +109,9 @@ static tn_status run(const tni_call *call)
     return TN_OK;
 }
 
-/* The form that writes into tensors that are there. Workspaces depend on the outputs' geometry, so the scratch is asked for after the
- * resize; if it is not to be had the old geometry is put back (the storage may have grown: nobody sees that). */
+/* The form that writes into tensors that are there. Workspaces depend on the outputs' geometry, so the scratch is
+ * asked for after the resize; if it is not to be had the old geometry is put back (the storage may have grown: nobody
+ * sees that). */
 static tn_status execute_into(tni_call *call, const tni_meta *meta)
 {
     const tni_op *op = call->op;

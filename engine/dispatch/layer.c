@@ -22,7 +22,8 @@ int tn_layer_register(const char *name, tn_layer_handler handler, void *context)
     }
     for (int layer = 0; layer < TN_MAX_LAYERS; layer++) {
         const char *free_name = NULL;
-        if (!__atomic_compare_exchange_n(&layer_names[layer], &free_name, name, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        if (!__atomic_compare_exchange_n(&layer_names[layer], &free_name, name, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_RELAXED))
             continue;
         tni_set_layer(48 + layer, handler, context);
         return layer;

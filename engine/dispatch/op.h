@@ -1,17 +1,20 @@
 /* The operator contract.
  *
- * An operator is a constant struct: what it takes (params), how its results look (infer), how much scratch it wants (workspace), and
- * what it does (run). infer looks at the inputs' records alone, so it serves META, out= and every other question of shape; run
- * gets everything it needs, allocates nothing and, after its workspace is there, cannot fail.
+ * An operator is a constant struct: what it takes (params), how its results look (infer), how much scratch it wants
+ * (workspace), and what it does (run). infer looks at the inputs' records alone, so it serves META, out= and every
+ * other question of shape; run gets everything it needs, allocates nothing and, after its workspace is there, cannot
+ * fail.
  *
  * Note [Forms]
- * One operator serves three forms. A new result is made from what infer says. An in-place call is an out= call whose output is the
- * first input and must already have the result's shape. Checks come before anything is touched: infer, then the output's dtype and overlap,
- * then the workspace, then the resize; so a call that fails leaves its arguments as they were.
+ * One operator serves three forms. A new result is made from what infer says. An in-place call is an out= call whose
+ * output is the first input and must already have the result's shape. Checks come before anything is touched: infer,
+ * then the output's dtype and overlap, then the workspace, then the resize; so a call that fails leaves its arguments
+ * as they were.
  *
  * Note [Attributes]
- * What an operator takes besides tensors stands in a plain struct of its own; the params say at which offset, so that calls by name, printing
- * and saving need no code per operator. A number that stands in for a tensor operand is an attribute too: the input is then NULL. */
+ * What an operator takes besides tensors stands in a plain struct of its own; the params say at which offset, so that
+ * calls by name, printing and saving need no code per operator. A number that stands in for a tensor operand is an
+ * attribute too: the input is then NULL. */
 #ifndef TNI_DISPATCH_OP_H
 #define TNI_DISPATCH_OP_H
 
@@ -30,7 +33,8 @@ enum { TNI_MAX_IN = 3, TNI_MAX_OUT = 2, TNI_MAX_PARAMS = 6 };
 typedef struct tn_op_call tni_call;
 typedef struct tni_op tni_op;
 
-/* A list of integers inside an attribute struct: sizes, dims. The numbers belong to the caller for the time of the call. */
+/* A list of integers inside an attribute struct: sizes, dims. The numbers belong to the caller for the time of the
+ * call. */
 typedef struct tni_ints {
     const int64_t *data;
     int n;
@@ -42,7 +46,7 @@ typedef struct tni_param {
     char code;
     bool optional;
     int8_t input;          /* index among the inputs for T and X; -1 otherwise */
-    uint16_t offset;       /* in the attribute struct: tn_scalar for S and X, int64_t for I, tni_ints for L and J, bool for B, tn_dtype for D */
+    uint16_t offset; /* in the attribute struct, of a tn_scalar (S, X), int64_t (I), tni_ints (L, J), bool (B), tn_dtype (D) */
 } tni_param;
 
 #define TNI_TENSOR(name, number) {name, 'T', false, number, 0}

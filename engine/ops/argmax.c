@@ -1,4 +1,5 @@
-/* argmax: the index of the first largest element along a dim, or of the flattened tensor; NaN counts as the largest. As torch.argmax. */
+/* argmax: the index of the first largest element along a dim, or of the flattened tensor; NaN counts as the largest.
+ * As torch.argmax. */
 #include <string.h>
 #include <tenon/ops.h>
 
@@ -97,7 +98,8 @@ static void argmax_run(const tni_call *call, void *workspace)
             from += at * x->strides[kept[k]];
             to += at * out->strides[attr->keepdim ? kept[k] : k];
         }
-        int64_t index = first_largest(x, tni_data(x) + from * tni_itemsize((tn_dtype)x->dtype), reduced, n_reduced, find);
+        int64_t index =
+            first_largest(x, tni_data(x) + from * tni_itemsize((tn_dtype)x->dtype), reduced, n_reduced, find);
         ((int64_t *)(void *)tni_data(out))[to] = index;
     }
 }
@@ -111,7 +113,8 @@ const tni_op tni_op_argmax = {
     .n_params = 3, .n_in = 1, .n_out = 1, .exact_out_dtype = true,
     .dtypes = TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64),
     .attr_bytes = sizeof(tni_reduce_attr), .attr_default = &argmax_default, .infer = argmax_infer, .run = argmax_run,
-    .samples = "[3,4] | [3,4] 0 | [3,4] -1 true | [2,3,4] 1 | [] | [] 0 | [0,3] 1 | ! [0,3] | ! [0,3] 0 | ! [3,4] 2 | ! [3,4] (0,1)"};
+    .samples = "[3,4] | [3,4] 0 | [3,4] -1 true | [2,3,4] 1 | [] | [] 0 | [0,3] 1 | ! [0,3] | ! [0,3] 0 | "
+        "! [3,4] 2 | ! [3,4] (0,1)"};
 
 tn_tensor *tn_argmax(tn_tensor *x, int dim, bool keepdim)
 {

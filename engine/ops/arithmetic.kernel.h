@@ -1,5 +1,5 @@
-/* The functions on vectors that every dtype has, and their rows. VADD is the vector type to add in: integers wrap, so theirs is
- * unsigned. */
+/* The functions on vectors that every dtype has, and their rows. VADD is the vector type to add in: integers wrap, so
+ * theirs is unsigned. */
 static inline VEC T_NAME(add)(VEC a, VEC b, VEC alpha)
 {
     (void)alpha;

@@ -32,8 +32,8 @@ static bool is_one(tn_scalar scalar)
 static tn_status check_alpha(const tni_call *call, tn_scalar alpha, tn_dtype dtype)
 {
     if (alpha.kind == TN_SCALAR_FLOAT && !tni_is_float(dtype))
-        return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "alpha is a decimal and the result %s, needed an integer alpha",
-                        tn_dtype_name(dtype));
+        return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call),
+                        "alpha is a decimal and the result %s, needed an integer alpha", tn_dtype_name(dtype));
     if (alpha.kind == TN_SCALAR_BOOL && dtype != TN_BOOL)
         return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "alpha is a bool and the result %s, needed a number",
                         tn_dtype_name(dtype));
@@ -107,7 +107,8 @@ static TNI_HOT void arithmetic_run(const tni_call *call, void *workspace)
     .n_in = 2, .n_out = 1, .optional_in = 3, .dtypes = dtype_set, .attr_bytes = sizeof(tni_binary_attr), \
     .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = row, .samples = texts
 
-#define PAIRS "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [0] [] | [3,4] 2 | [5] 2.5 | 3 [5] | [2,3,4] [3,1] | "
+#define PAIRS \
+    "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [0] [] | [3,4] 2 | [5] 2.5 | 3 [5] | [2,3,4] [3,1] | "
 #define BAD_PAIRS "! [3] [4] | ! [2,3] [3,2] | ! 1 2"
 
 const tni_op tni_op_add = {
@@ -118,15 +119,17 @@ const tni_op tni_op_sub = {
     .name = TNI_NAMES(sub), .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)}, .n_params = 3,
     ARITHMETIC(SUB, NUMBER_DTYPES, PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS " | ! [3] true")};
 
-const tni_op tni_op_mul = {.name = TNI_NAMES(mul), .params = {OPERANDS}, .n_params = 2,
-                           ARITHMETIC(MUL, NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), PAIRS BAD_PAIRS)};
+const tni_op tni_op_mul = {
+    .name = TNI_NAMES(mul), .params = {OPERANDS}, .n_params = 2,
+    ARITHMETIC(MUL, NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), PAIRS BAD_PAIRS)};
 
-const tni_op tni_op_div = {.name = TNI_NAMES(div), .params = {OPERANDS}, .n_params = 2,
-                           ARITHMETIC(DIV, NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), PAIRS BAD_PAIRS)};
+const tni_op tni_op_div = {
+    .name = TNI_NAMES(div), .params = {OPERANDS}, .n_params = 2,
+    ARITHMETIC(DIV, NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), PAIRS BAD_PAIRS)};
 
 const tni_op tni_op_maximum = {
-    .name = TNI_NAMES_NEW_OUT(maximum), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2, .n_in = 2,
-    .n_out = 1, .dtypes = NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), .attr_bytes = sizeof(tni_binary_attr),
+    .name = TNI_NAMES_NEW_OUT(maximum), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2,
+    .n_in = 2, .n_out = 1, .dtypes = NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), .attr_bytes = sizeof(tni_binary_attr),
     .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = MAXIMUM,
     .samples = "[3,4] [3,4] | [3,4] [4] | [] [2] | [0,4] [4] | ! [3] [4]"};
 

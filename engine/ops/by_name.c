@@ -101,8 +101,9 @@ static tn_status unbox_all(const tni_op *op, const char *name, const tn_value *a
         if ((unsigned)value->kind > TN_VALUE_DTYPE || !unbox(param, p, value, to))
             return TNI_FAIL(TN_ERROR_ARGUMENT, name, "argument %d (%s) is %s, needed %s", p + 1, param->name,
                             (unsigned)value->kind > TN_VALUE_DTYPE ? "of no known kind"
-                            : value->kind == TN_VALUE_SCALAR && value->as.scalar.kind == TN_SCALAR_FLOAT ? "a decimal"
-                                                                                                         : kind_words[value->kind],
+                            : value->kind == TN_VALUE_SCALAR && value->as.scalar.kind == TN_SCALAR_FLOAT
+                                ? "a decimal"
+                                : kind_words[value->kind],
                             wanted_words(param->code));
     }
     return TN_OK;

@@ -1,8 +1,9 @@
 /* Comparing tensors as wholes: equal, allclose, assert_close. Rules and report of torch.equal, torch.allclose and
  * torch.testing.assert_close.
  *
- * Both operands are brought to one dtype and row-major order first. Closeness is judged in that dtype (float32 arithmetic for float32), as
- * torch.isclose does: actual == expected, or |actual - expected| finite and <= atol + |rtol expected|. */
+ * Both operands are brought to one dtype and row-major order first. Closeness is judged in that dtype (float32
+ * arithmetic for float32), as torch.isclose does: actual == expected, or |actual - expected| finite and <= atol +
+ * |rtol expected|. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,8 @@ static void judge_f64(const pair *p, const tolerance *t, verdict *v)
 /* Integers are compared exactly; with tolerances in the default float dtype, as torch does. Differences wrap. */
 static void judge_i64(const pair *p, const tolerance *t, verdict *v)
 {
-    const int64_t *a = (const int64_t *)(const void *)tni_data(p->a), *b = (const int64_t *)(const void *)tni_data(p->b);
+    const int64_t *a = (const int64_t *)(const void *)tni_data(p->a),
+                  *b = (const int64_t *)(const void *)tni_data(p->b);
     for (int64_t i = 0; i < p->a->numel; i++) {
         float gap = fabsf((float)a[i] - (float)b[i]), allowed = (float)t->atol + fabsf((float)t->rtol * (float)b[i]);
         if (a[i] == b[i] || ((t->rtol != 0 || t->atol != 0) && gap <= allowed))
@@ -110,10 +112,11 @@ static tn_status make_pair(const char *function, tn_tensor *a, tn_tensor *b, pai
     if (dtype == TN_BOOL)
         dtype = TN_INT64;
     if (dtype != TN_FLOAT32 && dtype != TN_FLOAT64 && dtype != TN_INT64)
-        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, function, "no kernel for %s and %s on cpu", tn_dtype_name((tn_dtype)a->dtype),
-                        tn_dtype_name((tn_dtype)b->dtype));
+        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, function, "no kernel for %s and %s on cpu",
+                        tn_dtype_name((tn_dtype)a->dtype), tn_dtype_name((tn_dtype)b->dtype));
     if (tni_is_meta(a) || tni_is_meta(b))
-        return TNI_FAIL(TN_ERROR_DEVICE, function, "argument %d is on meta, which has no values", tni_is_meta(a) ? 1 : 2);
+        return TNI_FAIL(TN_ERROR_DEVICE, function, "argument %d is on meta, which has no values",
+                        tni_is_meta(a) ? 1 : 2);
     int64_t sizes[TN_MAX_NDIM];
     int ndim = tni_broadcast(function, a->sizes, a->ndim, b->sizes, b->ndim, sizes);
     if (ndim < 0)
@@ -182,8 +185,9 @@ bool tn_allclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equa
 static void default_tolerance(tn_dtype dtype, double *rtol, double *atol)
 {
     static const double table[TN_DTYPE_COUNT][2] = {
-        [TN_FLOAT16] = {1e-3, 1e-5},   [TN_BFLOAT16] = {1.6e-2, 1e-5},  [TN_FLOAT32] = {1.3e-6, 1e-5}, [TN_FLOAT64] = {1e-7, 1e-7},
-        [TN_COMPLEX32] = {1e-3, 1e-5}, [TN_COMPLEX64] = {1.3e-6, 1e-5}, [TN_COMPLEX128] = {1e-7, 1e-7},
+        [TN_FLOAT16] = {1e-3, 1e-5},    [TN_BFLOAT16] = {1.6e-2, 1e-5}, [TN_FLOAT32] = {1.3e-6, 1e-5},
+        [TN_FLOAT64] = {1e-7, 1e-7},    [TN_COMPLEX32] = {1e-3, 1e-5},  [TN_COMPLEX64] = {1.3e-6, 1e-5},
+        [TN_COMPLEX128] = {1e-7, 1e-7},
     };
     *rtol = table[dtype][0];
     *atol = table[dtype][1];
@@ -217,7 +221,8 @@ static void index_text(char *buf, size_t size, const tn_tensor *x, int64_t flat)
 #define REPORT(...) tni_fail_report(TN_ERROR_NOT_CLOSE, "assert_close", __FILE__, __LINE__, __VA_ARGS__)
 
 /* The attributes, in torch's order; TN_OK when they match. */
-static tn_status compare_attributes(const tn_tensor *actual, const tn_tensor *expected, const tn_assert_close_options *options)
+static tn_status compare_attributes(const tn_tensor *actual, const tn_tensor *expected,
+                                    const tn_assert_close_options *options)
 {
     char a[140], b[140];
     if (actual->ndim != expected->ndim ||
@@ -226,14 +231,16 @@ static tn_status compare_attributes(const tn_tensor *actual, const tn_tensor *ex
         tni_text_shape(b, sizeof b, expected->sizes, expected->ndim);
         return REPORT("The values for attribute 'shape' do not match: torch.Size(%s) != torch.Size(%s).", a, b);
     }
-    if (options->check_stride && memcmp(actual->strides, expected->strides, (size_t)actual->ndim * sizeof *actual->strides) != 0) {
+    if (options->check_stride &&
+        memcmp(actual->strides, expected->strides, (size_t)actual->ndim * sizeof *actual->strides) != 0) {
         tuple_text(a, sizeof a, actual->strides, actual->ndim);
         tuple_text(b, sizeof b, expected->strides, expected->ndim);
         return REPORT("The values for attribute 'stride()' do not match: %s != %s.", a, b);
     }
     if (actual->device != expected->device)
         return REPORT("The values for attribute 'device' do not match: %s != %s.",
-                      tn_device_type_name((tn_device_type)actual->device), tn_device_type_name((tn_device_type)expected->device));
+                      tn_device_type_name((tn_device_type)actual->device),
+                      tn_device_type_name((tn_device_type)expected->device));
     if (!options->ignore_dtype && actual->dtype != expected->dtype)
         return REPORT("The values for attribute 'dtype' do not match: torch.%s != torch.%s.",
                       tn_dtype_name((tn_dtype)actual->dtype), tn_dtype_name((tn_dtype)expected->dtype));
@@ -242,7 +249,8 @@ static tn_status compare_attributes(const tn_tensor *actual, const tn_tensor *ex
 
 static tn_status report_mismatch(const pair *p, const tolerance *t, const verdict *v)
 {
-    char abs[40], rel[40], share[40], abs_at[120], rel_at[120], atol[40], rtol[40], abs_allowed[64] = "", rel_allowed[64] = "";
+    char abs[40], rel[40], share[40], abs_at[120], rel_at[120], atol[40], rtol[40], abs_allowed[64] = "",
+                                                                                    rel_allowed[64] = "";
     bool equality = t->rtol == 0 && t->atol == 0;
     if (p->dtype == TN_INT64)
         tni_text_fixed(abs, sizeof abs, v->abs, 0);
@@ -260,14 +268,15 @@ static tn_status report_mismatch(const pair *p, const tolerance *t, const verdic
     }
     return REPORT("Tensor-likes are not %s!\n\nMismatched elements: %lld / %lld (%s%%)\n"
                   "Greatest absolute difference: %s at index %s%s\nGreatest relative difference: %s at index %s%s",
-                  equality ? "equal" : "close", (long long)v->mismatches, (long long)p->a->numel, share, abs, abs_at, abs_allowed,
-                  rel, rel_at, rel_allowed);
+                  equality ? "equal" : "close", (long long)v->mismatches, (long long)p->a->numel, share, abs, abs_at,
+                  abs_allowed, rel, rel_at, rel_allowed);
 }
 
 tn_status tn_assert_close(tn_tensor *actual, tn_tensor *expected, const tn_assert_close_options *options)
 {
     static const tn_assert_close_options defaults;
-    if (tni_check_tensor("assert_close", 1, "actual", actual) || tni_check_tensor("assert_close", 2, "expected", expected))
+    if (tni_check_tensor("assert_close", 1, "actual", actual) ||
+        tni_check_tensor("assert_close", 2, "expected", expected))
         return tni_pending();
     if (!options)
         options = &defaults;

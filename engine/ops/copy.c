@@ -14,7 +14,8 @@
 #include "dispatch/op.h"
 #include "ops/operators.h"
 
-#define COPY_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) | TNI_DTYPE_BIT(TN_BOOL))
+#define COPY_DTYPES \
+    (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) | TNI_DTYPE_BIT(TN_BOOL))
 
 typedef struct to_attr {
     tn_dtype dtype;
@@ -64,12 +65,13 @@ static void transpose_piece(void *context, int64_t chunk)
                   tni_itemsize(it->dtype[0]), t->stream);
 }
 
-/* The dim along which the source is dense, when the target is dense along another: then the copy is a transposition. 0 otherwise. */
+/* The dim along which the source is dense, when the target is dense along another: then the copy is a transposition.
+ * 0 otherwise. */
 static int transposed_dim(const tni_iter *it)
 {
     int64_t itemsize = tni_itemsize(it->dtype[0]);
-    if (it->ndim < 2 || it->dtype[0] != it->dtype[1] || it->strides[0][0] != itemsize || it->strides[1][0] == itemsize ||
-        it->sizes[0] < 8)
+    if (it->ndim < 2 || it->dtype[0] != it->dtype[1] || it->strides[0][0] != itemsize ||
+        it->strides[1][0] == itemsize || it->sizes[0] < 8)
         return 0;
     for (int d = 1; d < it->ndim; d++)
         if (it->strides[1][d] == itemsize && it->sizes[d] >= 8)
@@ -141,8 +143,8 @@ static tn_status to_infer(tni_call *call, tni_meta *meta)
         return TN_OK;
     }
     if (!tni_converter_of((tn_dtype)x->dtype, dtype))
-        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "to", "no conversion from %s to %s", tn_dtype_name((tn_dtype)x->dtype),
-                        tn_dtype_name(dtype));
+        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "to", "no conversion from %s to %s",
+                        tn_dtype_name((tn_dtype)x->dtype), tn_dtype_name(dtype));
     tni_meta_like(meta, x, dtype);
     return TN_OK;
 }
@@ -162,8 +164,8 @@ static tn_status copy_infer(tni_call *call, tni_meta *meta)
         return TNI_FAIL(TN_ERROR_SHAPE, "copy_", "the source %s does not broadcast to %s", from, to);
     }
     if (!tni_converter_of((tn_dtype)src->dtype, (tn_dtype)self->dtype))
-        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "copy_", "no conversion from %s to %s", tn_dtype_name((tn_dtype)src->dtype),
-                        tn_dtype_name((tn_dtype)self->dtype));
+        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "copy_", "no conversion from %s to %s",
+                        tn_dtype_name((tn_dtype)src->dtype), tn_dtype_name((tn_dtype)self->dtype));
     tni_meta_like(meta, self, (tn_dtype)self->dtype);
     return TN_OK;
 }
@@ -174,18 +176,20 @@ static void copy_run(const tni_call *call, void *workspace)
     tni_copy_broadcast(call->out[0], call->in[1]);
 }
 
-const tni_op tni_op_clone = {.name = TNI_NAMES_NEW(clone), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
-                             .dtypes = COPY_DTYPES, .infer = clone_infer, .run = clone_run,
-                             .samples = "[3,4] | [] | [0,3] | [2,3,4] | [1,5]"};
+const tni_op tni_op_clone = {
+    .name = TNI_NAMES_NEW(clone), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
+    .dtypes = COPY_DTYPES, .infer = clone_infer, .run = clone_run,
+    .samples = "[3,4] | [] | [0,3] | [2,3,4] | [1,5]"};
 
 const tni_op tni_op_to = {
-    .name = TNI_NAMES_NEW(to), .params = {TNI_TENSOR("self", 0), TNI_ATTR("dtype", 'D', to_attr, dtype)}, .n_params = 2, .n_in = 1,
-    .n_out = 1, .dtypes = COPY_DTYPES, .attr_bytes = sizeof(to_attr), .infer = to_infer, .run = clone_run,
+    .name = TNI_NAMES_NEW(to), .params = {TNI_TENSOR("self", 0), TNI_ATTR("dtype", 'D', to_attr, dtype)},
+    .n_params = 2, .n_in = 1, .n_out = 1, .dtypes = COPY_DTYPES, .attr_bytes = sizeof(to_attr), .infer = to_infer,
+    .run = clone_run,
     .samples = "[3,4] float64 | [3,4] float32 | [5] int64 | [] bool | [0] float64 | [2,3,4] int64"};
 
 const tni_op tni_op_copy = {
-    .name = TNI_NAMES_IN_PLACE(copy), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("src", 1)}, .n_params = 2, .n_in = 2, .n_out = 1,
-    .dtypes = COPY_DTYPES, .infer = copy_infer, .run = copy_run,
+    .name = TNI_NAMES_IN_PLACE(copy), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("src", 1)}, .n_params = 2,
+    .n_in = 2, .n_out = 1, .dtypes = COPY_DTYPES, .infer = copy_infer, .run = copy_run,
     .samples = "[3,4] [3,4] | [3,4] [4] | [3,4] [] | [0,4] [4] | ! [3,4] [3] | ! [4] [3,4] | ! [1] [2]"};
 
 tn_tensor *tn_clone(tn_tensor *x)

@@ -4,8 +4,8 @@
 
 #include "core/tensor.h"
 
-/* Writes x's elements to the grid of x's own sizes that begins at `to` with these strides (elements) and dtype. There is a conversion
- * between the dtypes, and the grids do not overlap, or are the same. */
+/* Writes x's elements to the grid of x's own sizes that begins at `to` with these strides (elements) and dtype. There
+ * is a conversion between the dtypes, and the grids do not overlap, or are the same. */
 void tni_copy_elements(char *to, const int64_t *strides, tn_dtype dtype, const tn_tensor *x);
 
 /* The same for a source that is broadcast to the target's sizes. */

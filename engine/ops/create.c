@@ -1,4 +1,5 @@
-/* Creation: zeros, ones, full, arange; and writing one value everywhere: fill_, zero_. Rules of torch's functions of these names. */
+/* Creation: zeros, ones, full, arange; and writing one value everywhere: fill_, zero_. Rules of torch's functions of
+ * these names. */
 #include <math.h>
 #include <string.h>
 #include <tenon/ops.h>
@@ -26,7 +27,8 @@ typedef struct arange_attr {
     tn_dtype dtype;
 } arange_attr;
 
-#define CREATE_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) | TNI_DTYPE_BIT(TN_BOOL))
+#define CREATE_DTYPES \
+    (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) | TNI_DTYPE_BIT(TN_BOOL))
 
 #define FILL_PIECE ((size_t)8192)
 
@@ -72,7 +74,8 @@ static tn_status check_value(const char *name, tn_scalar value, tn_dtype dtype)
     _Alignas(16) char element[16];
     char text[40];
     if (!tni_scalar_to(value, dtype, element))
-        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, name, "no kernel writes numbers into %s on cpu", tn_dtype_name(dtype));
+        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, name, "no kernel writes numbers into %s on cpu",
+                        tn_dtype_name(dtype));
     if (tni_scalar_fits(value, dtype))
         return TN_OK;
     if (value.kind == TN_SCALAR_FLOAT)
@@ -143,7 +146,8 @@ static double real(tn_scalar scalar)
 
 static bool all_integers(const arange_attr *attr)
 {
-    return attr->start.kind != TN_SCALAR_FLOAT && attr->end.kind != TN_SCALAR_FLOAT && attr->step.kind != TN_SCALAR_FLOAT;
+    return attr->start.kind != TN_SCALAR_FLOAT && attr->end.kind != TN_SCALAR_FLOAT &&
+           attr->step.kind != TN_SCALAR_FLOAT;
 }
 
 /* ceil((end - start) / step); exact for integers, in float64 otherwise. */
@@ -157,14 +161,16 @@ static tn_status arange_length(const arange_attr *attr, int64_t *length)
         if (!tni_sub_i64(attr->end.value.i, attr->start.value.i, &span))
             return TNI_FAIL(TN_ERROR_OVERFLOW, name, "end - start is more than 64 bits hold");
         if (span != 0 && (span > 0) != (step > 0))
-            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "step %lld leads from start %lld away from end %lld", (long long)step,
-                            (long long)attr->start.value.i, (long long)attr->end.value.i);
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "step %lld leads from start %lld away from end %lld",
+                            (long long)step, (long long)attr->start.value.i, (long long)attr->end.value.i);
         *length = step == -1 ? -span : span / step + (span % step != 0);
         return TN_OK;
     }
-    double start = real(attr->start), end = real(attr->end), step = real(attr->step), count = ceil((end - start) / step);
+    double start = real(attr->start), end = real(attr->end), step = real(attr->step),
+           count = ceil((end - start) / step);
     if (!(step != 0) || !isfinite(start) || !isfinite(end))
-        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%s, needed %s", step != 0 ? "start or end is infinite or nan" : "step is 0 or nan",
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%s, needed %s",
+                        step != 0 ? "start or end is infinite or nan" : "step is 0 or nan",
                         step != 0 ? "finite bounds" : "another");
     if ((step > 0 && end < start) || (step < 0 && end > start))
         return TNI_FAIL(TN_ERROR_ARGUMENT, name, "step leads from start away from end");
@@ -200,8 +206,9 @@ static void arange_run(const tni_call *call, void *workspace)
     char *y = tni_data(out);
     int64_t stride = out->strides[0] * tni_itemsize((tn_dtype)out->dtype);
     for (int64_t i = 0; i < out->numel; i++, y += stride) {
-        tn_scalar value = whole ? tn_int((int64_t)((uint64_t)attr->start.value.i + (uint64_t)i * (uint64_t)attr->step.value.i))
-                                : tn_float(start + (double)i * step);
+        tn_scalar value =
+            whole ? tn_int((int64_t)((uint64_t)attr->start.value.i + (uint64_t)i * (uint64_t)attr->step.value.i))
+                  : tn_float(start + (double)i * step);
         tni_scalar_to(value, (tn_dtype)out->dtype, y);
     }
 }
@@ -211,20 +218,22 @@ static const create_attr create_default = {.dtype = TN_DTYPE_NONE};
 #define SIZE_DTYPE {TNI_ATTR("size", 'L', create_attr, size), TNI_OPTIONAL("dtype", 'D', create_attr, dtype)}
 #define CREATE_SAMPLES "(2,3) | (0,4) | () | (5) float64 | (3) int64 | (2) bool | ! (-1) | ! (4611686018427387904,4)"
 
-const tni_op tni_op_zeros = {.name = TNI_NAMES_NEW(zeros), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = CREATE_DTYPES,
-                             .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer,
-                             .run = zeros_run, .samples = CREATE_SAMPLES};
+const tni_op tni_op_zeros = {
+    .name = TNI_NAMES_NEW(zeros), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = CREATE_DTYPES,
+    .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = zeros_run,
+    .samples = CREATE_SAMPLES};
 
-const tni_op tni_op_ones = {.name = TNI_NAMES_NEW(ones), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = CREATE_DTYPES,
-                            .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer,
-                            .run = ones_run, .samples = CREATE_SAMPLES};
+const tni_op tni_op_ones = {
+    .name = TNI_NAMES_NEW(ones), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = CREATE_DTYPES,
+    .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = ones_run,
+    .samples = CREATE_SAMPLES};
 
 const tni_op tni_op_full = {
     .name = TNI_NAMES_NEW(full),
     .params = {TNI_ATTR("size", 'L', create_attr, size), TNI_ATTR("fill_value", 'S', create_attr, value),
                TNI_OPTIONAL("dtype", 'D', create_attr, dtype)},
-    .n_params = 3, .n_out = 1, .dtypes = CREATE_DTYPES, .attr_bytes = sizeof(create_attr), .attr_default = &create_default,
-    .infer = create_infer, .run = full_run,
+    .n_params = 3, .n_out = 1, .dtypes = CREATE_DTYPES, .attr_bytes = sizeof(create_attr),
+    .attr_default = &create_default, .infer = create_infer, .run = full_run,
     .samples = "(2,3) 2.5 | (0) 7 | () true | (4) 3 float32 | (2) 1 bool | ! (-1) 0 | ! (2) inf int64"};
 
 const tni_op tni_op_arange = {
@@ -234,21 +243,23 @@ const tni_op tni_op_arange = {
     .n_params = 4, .n_out = 1,
     .dtypes = TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64),
     .attr_bytes = sizeof(arange_attr),
-    .attr_default = &(const arange_attr){.step = {TN_SCALAR_INT, {1}}, .dtype = TN_DTYPE_NONE},
-    .infer = arange_infer, .run = arange_run,
+    .attr_default = &(const arange_attr){.step = {TN_SCALAR_INT, {1}}, .dtype = TN_DTYPE_NONE}, .infer = arange_infer,
+    .run = arange_run,
     .samples = "0 12 | 5 0 -2 | 0 1 0.25 | 0 0 | 1 4 1 float64 | ! 0 5 0 | ! 0 5 -1 | ! 0 inf | ! 0 nan"};
 
 static const fill_attr fill_default = {{TN_SCALAR_INT, {0}}};
 
 const tni_op tni_op_fill = {
-    .name = TNI_NAMES_IN_PLACE(fill), .params = {TNI_TENSOR("self", 0), TNI_ATTR("value", 'S', fill_attr, value)}, .n_params = 2,
-    .n_in = 1, .n_out = 1, .overlap_allowed = true, .dtypes = CREATE_DTYPES, .attr_bytes = sizeof(fill_attr),
-    .attr_default = &fill_default, .infer = fill_infer, .run = fill_run, .samples = "[3,4] 2.5 | [] 1 | [0] 1 | [2,3,4] true"};
+    .name = TNI_NAMES_IN_PLACE(fill), .params = {TNI_TENSOR("self", 0), TNI_ATTR("value", 'S', fill_attr, value)},
+    .n_params = 2, .n_in = 1, .n_out = 1, .overlap_allowed = true, .dtypes = CREATE_DTYPES,
+    .attr_bytes = sizeof(fill_attr), .attr_default = &fill_default, .infer = fill_infer, .run = fill_run,
+    .samples = "[3,4] 2.5 | [] 1 | [0] 1 | [2,3,4] true"};
 
 const tni_op tni_op_zero = {
     .name = TNI_NAMES_IN_PLACE(zero), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
     .overlap_allowed = true, .dtypes = CREATE_DTYPES, .attr_bytes = sizeof(fill_attr), .attr_default = &fill_default,
-    .infer = fill_infer, .run = fill_run, .samples = "[3,4] | [] | [0]"};
+    .infer = fill_infer, .run = fill_run,
+    .samples = "[3,4] | [] | [0]"};
 
 static tn_tensor *create(const tni_op *op, const int64_t *size, int ndim, tn_scalar value, tn_dtype dtype)
 {

@@ -1,4 +1,5 @@
-/* linear: y = x W^T + b with weights [out, in]. Rules of torch.nn.functional.linear. The transposed weight is read through its strides. */
+/* linear: y = x W^T + b with weights [out, in]. Rules of torch.nn.functional.linear. The transposed weight is read
+ * through its strides. */
 #include <string.h>
 #include <tenon/ops.h>
 
@@ -83,11 +84,13 @@ static void linear_run(const tni_call *call, void *workspace)
 
 const tni_op tni_op_linear = {
     .name = TNI_NAMES_NEW_OUT(linear),
-    .params = {TNI_TENSOR("input", 0), TNI_TENSOR("weight", 1), TNI_OPTIONAL_TENSOR("bias", 2)}, .n_params = 3, .n_in = 3,
-    .n_out = 1, .optional_in = 4, .exact_out_dtype = true, .dtypes = TNI_PRODUCT_DTYPES, .infer = tni_linear_shape,
-    .workspace = linear_workspace, .run = linear_run,
-    .samples = "[5,3] [4,3] [4] | [5,3] [4,3] | [3] [4,3] [4] | [2,5,3] [4,3] [4] | [0,3] [4,3] [4] | [5,0] [4,0] [4] |"
-               "[20,16] [1,16] [1] | [50,33] [40,33] [40] | ! [5,4] [4,3] [4] | ! [5,3] [4,3] [3] | ! [5,3] [3] | ! [] [4,1]"};
+    .params = {TNI_TENSOR("input", 0), TNI_TENSOR("weight", 1), TNI_OPTIONAL_TENSOR("bias", 2)}, .n_params = 3,
+    .n_in = 3, .n_out = 1, .optional_in = 4, .exact_out_dtype = true, .dtypes = TNI_PRODUCT_DTYPES,
+    .infer = tni_linear_shape, .workspace = linear_workspace, .run = linear_run,
+    .samples = "[5,3] [4,3] [4] | [5,3] [4,3] | [3] [4,3] [4] | [2,5,3] [4,3] [4] | [0,3] [4,3] [4] | "
+        "[5,0] [4,0] [4] |"
+        "[20,16] [1,16] [1] | [50,33] [40,33] [40] | ! [5,4] [4,3] [4] | ! [5,3] [4,3] [3] | ! [5,3] [3] | "
+        "! [] [4,1]"};
 
 tn_tensor *tn_linear(tn_tensor *x, tn_tensor *weight, tn_tensor *bias)
 {

@@ -8,13 +8,14 @@
 #include "ops/operators.h"
 #include "ops/product.h"
 
-static tn_status fail_inner(const tni_call *call, const tn_tensor *a, const tn_tensor *b, int64_t a_inner, int64_t b_inner)
+static tn_status fail_inner(const tni_call *call, const tn_tensor *a, const tn_tensor *b, int64_t a_inner,
+                            int64_t b_inner)
 {
     char a_text[120], b_text[120];
     tni_text_shape(a_text, sizeof a_text, a->sizes, a->ndim);
     tni_text_shape(b_text, sizeof b_text, b->sizes, b->ndim);
-    return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "%s times %s: inner sizes %lld and %lld, needed the same", a_text, b_text,
-                    (long long)a_inner, (long long)b_inner);
+    return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "%s times %s: inner sizes %lld and %lld, needed the same",
+                    a_text, b_text, (long long)a_inner, (long long)b_inner);
 }
 
 static tn_status matmul_infer(tni_call *call, tni_meta *meta)
@@ -23,7 +24,8 @@ static tn_status matmul_infer(tni_call *call, tni_meta *meta)
     if (tni_product_dtypes(call, a, b))
         return tni_pending();
     if (a->ndim == 0 || b->ndim == 0)
-        return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "argument %d has no dims, needed at least one", a->ndim == 0 ? 1 : 2);
+        return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "argument %d has no dims, needed at least one",
+                        a->ndim == 0 ? 1 : 2);
     int64_t a_inner = a->sizes[a->ndim - 1], b_inner = b->sizes[b->ndim > 1 ? b->ndim - 2 : 0];
     if (a_inner != b_inner)
         return fail_inner(call, a, b, a_inner, b_inner);
@@ -89,11 +91,12 @@ static void matmul_run(const tni_call *call, void *workspace)
 }
 
 const tni_op tni_op_matmul = {
-    .name = TNI_NAMES_NEW_OUT(matmul), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2, .n_in = 2,
-    .n_out = 1, .exact_out_dtype = true, .dtypes = TNI_PRODUCT_DTYPES, .infer = matmul_infer, .workspace = matmul_workspace,
-    .run = matmul_run,
-    .samples = "[4] [4] | [3,4] [4] | [4] [4,2] | [3,4] [4,5] | [2,3,4] [4,5] | [2,3,4] [2,4,5] | [2,1,3,4] [3,4,2] |"
-               "[0,4] [4,2] | [3,0] [0,2] | [40,50] [50,60] | ! [3,4] [3,4] | ! [] [3] | ! [2,3,4] [3,4,5]"};
+    .name = TNI_NAMES_NEW_OUT(matmul), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2,
+    .n_in = 2, .n_out = 1, .exact_out_dtype = true, .dtypes = TNI_PRODUCT_DTYPES, .infer = matmul_infer,
+    .workspace = matmul_workspace, .run = matmul_run,
+    .samples = "[4] [4] | [3,4] [4] | [4] [4,2] | [3,4] [4,5] | [2,3,4] [4,5] | [2,3,4] [2,4,5] | "
+        "[2,1,3,4] [3,4,2] |"
+        "[0,4] [4,2] | [3,0] [0,2] | [40,50] [50,60] | ! [3,4] [3,4] | ! [] [3] | ! [2,3,4] [3,4,5]"};
 
 tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b)
 {

@@ -16,10 +16,13 @@ const tni_pointwise *const tni_pointwise_levels[TNI_CPU_LEVELS] = {
     [TNI_CPU_AVX512] = &tni_pointwise_avx512,
 };
 
-const int8_t tni_lanes_of[TN_DTYPE_COUNT] = {
-    [TN_FLOAT32] = TNI_LANE_F32 + 1, [TN_FLOAT64] = TNI_LANE_F64 + 1, [TN_INT64] = TNI_LANE_I64 + 1, [TN_BOOL] = TNI_LANE_I64 + 1};
+const int8_t tni_lanes_of[TN_DTYPE_COUNT] = {[TN_FLOAT32] = TNI_LANE_F32 + 1,
+                                             [TN_FLOAT64] = TNI_LANE_F64 + 1,
+                                             [TN_INT64] = TNI_LANE_I64 + 1,
+                                             [TN_BOOL] = TNI_LANE_I64 + 1};
 
-const tn_dtype tni_lane_dtypes[TNI_LANES] = {[TNI_LANE_F32] = TN_FLOAT32, [TNI_LANE_F64] = TN_FLOAT64, [TNI_LANE_I64] = TN_INT64};
+const tn_dtype tni_lane_dtypes[TNI_LANES] = {
+    [TNI_LANE_F32] = TN_FLOAT32, [TNI_LANE_F64] = TN_FLOAT64, [TNI_LANE_I64] = TN_INT64};
 
 tn_status tni_fail_no_kernel(const tni_call *call, tn_dtype dtype)
 {
@@ -41,14 +44,16 @@ static tn_status promoted_dtype(const tni_call *call, tn_dtype *promoted)
     bool fits = true;
     for (int i = 0; i < 2 && fits; i++) {
         const tn_tensor *x = call->in[i];
-        fits = x ? tni_result_type_tensor(&state, (tn_dtype)x->dtype, x->ndim) : tni_result_type_scalar(&state, attr->number[i]);
+        fits = x ? tni_result_type_tensor(&state, (tn_dtype)x->dtype, x->ndim)
+                 : tni_result_type_scalar(&state, attr->number[i]);
     }
     *promoted = fits ? tni_result_type_of(&state) : TN_DTYPE_NONE;
     if (*promoted != TN_DTYPE_NONE)
         return TN_OK;
     const tn_tensor *a = call->in[0], *b = call->in[1];
     return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "%s and %s have no common dtype; convert one with tn_to",
-                    a ? tn_dtype_name((tn_dtype)a->dtype) : "the number", b ? tn_dtype_name((tn_dtype)b->dtype) : "the number");
+                    a ? tn_dtype_name((tn_dtype)a->dtype) : "the number",
+                    b ? tn_dtype_name((tn_dtype)b->dtype) : "the number");
 }
 
 /* x's strides seen from the broadcast shape, 0 where it repeats. */
@@ -67,8 +72,8 @@ static bool same_dims(const int64_t *a, const int64_t *b, int ndim)
     return true;
 }
 
-/* The layout of a result of two tensors: contiguous if both are, theirs if it is the same and dense, else the order of dims that
- * they prefer. As PyTorch's TensorIterator. */
+/* The layout of a result of two tensors: contiguous if both are, theirs if it is the same and dense, else the order
+ * of dims that they prefer. As PyTorch's TensorIterator. */
 static tn_status two_tensors(const tni_call *call, tni_meta *meta)
 {
     const tn_tensor *a = call->in[0], *b = call->in[1];

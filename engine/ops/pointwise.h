@@ -1,7 +1,8 @@
 /* What the pointwise families share: their kernels by CPU level, and how a call is inferred and run.
  *
- * A pointwise operator is a row of a .def list (binary.def, unary.def, compare.def): its name, its rule, and a function on vectors in the kernel
- * file of the family. The loops around that function exist once, for every dtype and level (pointwise.kernel.h). */
+ * A pointwise operator is a row of a .def list (binary.def, unary.def, compare.def): its name, its rule, and a
+ * function on vectors in the kernel file of the family. The loops around that function exist once, for every dtype
+ * and level (pointwise.kernel.h). */
 #ifndef TNI_OPS_POINTWISE_H
 #define TNI_OPS_POINTWISE_H
 
@@ -77,8 +78,9 @@ static inline tn_dtype tni_lane_dtype(int lane)
 /* TN_ERROR_NOT_IMPLEMENTED naming operator, dtype and device. */
 tn_status tni_fail_no_kernel(const tni_call *call, tn_dtype dtype);
 
-/* Two operands: the result's shape and layout, and the dtype that they promote to (in *promoted). The caller sets meta's dtype and, by
- * tni_set_loop, the loop; call->dense is true if the operands are dense and of the promoted dtype. */
+/* Two operands: the result's shape and layout, and the dtype that they promote to (in *promoted). The caller sets
+ * meta's dtype and, by tni_set_loop, the loop; call->dense is true if the operands are dense and of the promoted
+ * dtype. */
 tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted);
 
 /* Whether both are there, contiguous, of one shape and dtype. */
@@ -111,12 +113,13 @@ static inline tn_status tni_set_loop(tni_call *call, const tni_loop *lanes, tn_d
 
 void tni_run_iterated(const tni_call *call, tn_dtype result, const void *context);
 
-/* Runs call->loop over out and its n_in operands: inputs, or numbers in the call's attributes. call->compute is the dtype of the operands
- * in the loop, `result` that of the output in the loop. */
+/* Runs call->loop over out and its n_in operands: inputs, or numbers in the call's attributes. call->compute is the
+ * dtype of the operands in the loop, `result` that of the output in the loop. */
 static inline void tni_run_pointwise(const tni_call *call, int n_in, tn_dtype result, const void *context)
 {
     const tn_tensor *out = call->out[0];
-    if (TNI_UNLIKELY(!call->dense || !out->contiguous || (tn_dtype)out->dtype != result || out->numel >= 2 * TNI_GRAIN)) {
+    if (TNI_UNLIKELY(!call->dense || !out->contiguous || (tn_dtype)out->dtype != result ||
+                     out->numel >= 2 * TNI_GRAIN)) {
         tni_run_iterated(call, result, context);
         return;
     }

@@ -1,8 +1,9 @@
 /* Pointwise loops of one dtype, for the T, VEC, V and T_NAME of cpu/simd.h.
  *
- * A function on vectors goes in, a loop over rows comes out. Rows that are dense, or repeat one element, are read as vectors where they lie; others
- * are gathered into a block first. The last few elements go through the same function in a vector of their own, so a value never depends
- * on its place. Outputs far larger than the caches are written around them. */
+ * A function on vectors goes in, a loop over rows comes out. Rows that are dense, or repeat one element, are read as
+ * vectors where they lie; others are gathered into a block first. The last few elements go through the same function
+ * in a vector of their own, so a value never depends on its place. Outputs far larger than the caches are written
+ * around them. */
 
 typedef VEC (*T_NAME(unary_function))(VEC x);
 typedef VEC (*T_NAME(binary_function))(VEC a, VEC b, VEC alpha);
@@ -29,7 +30,8 @@ static inline int64_t T_NAME(head)(const T *y, int64_t n)
     return head < n ? head : n;
 }
 
-static inline ALWAYS_INLINE void T_NAME(unary_dense)(T *y, const T *x, int64_t n, bool stream, T_NAME(unary_function) function)
+static inline ALWAYS_INLINE void T_NAME(unary_dense)(T *y, const T *x, int64_t n, bool stream,
+                                                     T_NAME(unary_function) function)
 {
     int64_t i = 0;
     if (stream) {
@@ -54,7 +56,8 @@ static inline ALWAYS_INLINE void T_NAME(unary_dense)(T *y, const T *x, int64_t n
 static NOINLINE void T_NAME(unary_strided)(const tni_row *row, tni_loop again)
 {
     T block[T_NAME(BLOCK)];
-    tni_row piece = {.data = {(char *)block, (char *)block}, .strides = {sizeof(T), sizeof(T)}, .context = row->context};
+    tni_row piece = {
+        .data = {(char *)block, (char *)block}, .strides = {sizeof(T), sizeof(T)}, .context = row->context};
     for (int64_t done = 0; done < row->n; done += T_NAME(BLOCK)) {
         piece.n = row->n - done < T_NAME(BLOCK) ? row->n - done : T_NAME(BLOCK);
         T_NAME(gathered)(block, row->data[1] + done * row->strides[1], row->strides[1], piece.n);
@@ -68,15 +71,17 @@ static inline ALWAYS_INLINE void T_NAME(unary_row)(const tni_row *row, tni_loop 
 {
     const int64_t size = sizeof(T), y_stride = row->strides[0], x_stride = row->strides[1];
     if (y_stride == size && x_stride == size) {
-        T_NAME(unary_dense)((T *)(void *)row->data[0], (const T *)(const void *)row->data[1], row->n, row->stream, function);
+        T_NAME(unary_dense)
+        ((T *)(void *)row->data[0], (const T *)(const void *)row->data[1], row->n, row->stream, function);
         return;
     }
     T_NAME(unary_strided)(row, again);
 }
 
-/* a_step and b_step are 0 for an operand that repeats its first element, 1 for a dense one: constants where this is inlined. */
-static inline ALWAYS_INLINE void T_NAME(binary_dense)(T *y, const T *a, const T *b, int64_t n, bool stream, int a_step, int b_step,
-                                                      T alpha, T_NAME(binary_function) function)
+/* a_step and b_step are 0 for an operand that repeats its first element, 1 for a dense one: constants where this is
+ * inlined. */
+static inline ALWAYS_INLINE void T_NAME(binary_dense)(T *y, const T *a, const T *b, int64_t n, bool stream, int a_step,
+                                                      int b_step, T alpha, T_NAME(binary_function) function)
 {
     const VEC scale = V(set1)(alpha), one_a = V(set1)(*a), one_b = V(set1)(*b);
     int64_t i = 0;
@@ -84,7 +89,8 @@ static inline ALWAYS_INLINE void T_NAME(binary_dense)(T *y, const T *a, const T 
 #define OPERAND_PART(x, step, one, count) (step ? V(load_part)(x + i, (int)(count), 0) : one)
     if (stream) {
         int64_t head = T_NAME(head)(y, n);
-        V(store_part)(y, (int)head, function(OPERAND_PART(a, a_step, one_a, head), OPERAND_PART(b, b_step, one_b, head), scale));
+        V(store_part)
+        (y, (int)head, function(OPERAND_PART(a, a_step, one_a, head), OPERAND_PART(b, b_step, one_b, head), scale));
         for (i = head; i + VLANES <= n; i += VLANES)
             V(stream)(y + i, function(OPERAND(a, a_step, one_a), OPERAND(b, b_step, one_b), scale));
         tni_simd_fence();
@@ -101,7 +107,9 @@ static inline ALWAYS_INLINE void T_NAME(binary_dense)(T *y, const T *a, const T 
 static NOINLINE void T_NAME(binary_strided)(const tni_row *row, tni_loop again)
 {
     T a[T_NAME(BLOCK)], b[T_NAME(BLOCK)];
-    tni_row piece = {.data = {(char *)a, (char *)a, (char *)b}, .strides = {sizeof(T), sizeof(T), sizeof(T)}, .context = row->context};
+    tni_row piece = {.data = {(char *)a, (char *)a, (char *)b},
+                     .strides = {sizeof(T), sizeof(T), sizeof(T)},
+                     .context = row->context};
     for (int64_t done = 0; done < row->n; done += T_NAME(BLOCK)) {
         piece.n = row->n - done < T_NAME(BLOCK) ? row->n - done : T_NAME(BLOCK);
         T_NAME(gathered)(a, row->data[1] + done * row->strides[1], row->strides[1], piece.n);
@@ -111,7 +119,8 @@ static NOINLINE void T_NAME(binary_strided)(const tni_row *row, tni_loop again)
     }
 }
 
-static inline ALWAYS_INLINE void T_NAME(binary_row)(const tni_row *row, tni_loop again, T_NAME(binary_function) function)
+static inline ALWAYS_INLINE void T_NAME(binary_row)(const tni_row *row, tni_loop again,
+                                                    T_NAME(binary_function) function)
 {
     const int64_t size = sizeof(T), y_stride = row->strides[0], a_stride = row->strides[1], b_stride = row->strides[2];
     T alpha;

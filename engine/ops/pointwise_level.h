@@ -1,4 +1,5 @@
-/* The pointwise kernels of one CPU level: included by pointwise_baseline.c, pointwise_avx2.c and pointwise_avx512.c, which name LEVEL. */
+/* The pointwise kernels of one CPU level: included by pointwise_baseline.c, pointwise_avx2.c and pointwise_avx512.c,
+ * which name LEVEL. */
 #include <string.h>
 
 #include "cpu/vmath.h"

@@ -82,11 +82,13 @@ void tni_product_run(tni_product *p, void *workspace)
 tn_status tni_product_dtypes(const tni_call *call, const tn_tensor *a, const tn_tensor *b)
 {
     if (TNI_UNLIKELY(a->dtype != b->dtype))
-        return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "%s is %s and %s is %s, needed the same; convert one with tn_to",
-                        call->op->params[0].name, tn_dtype_name((tn_dtype)a->dtype), call->op->params[b == call->in[1] ? 1 : 2].name,
+        return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call),
+                        "%s is %s and %s is %s, needed the same; convert one with tn_to", call->op->params[0].name,
+                        tn_dtype_name((tn_dtype)a->dtype), call->op->params[b == call->in[1] ? 1 : 2].name,
                         tn_dtype_name((tn_dtype)b->dtype));
     if (TNI_UNLIKELY(!(call->op->dtypes & TNI_DTYPE_BIT(a->dtype))))
-        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, tni_call_name(call), "no kernel for %s on cpu", tn_dtype_name((tn_dtype)a->dtype));
+        return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, tni_call_name(call), "no kernel for %s on cpu",
+                        tn_dtype_name((tn_dtype)a->dtype));
     return TN_OK;
 }
 
@@ -100,8 +102,8 @@ tn_status tni_product_out(const tni_call *call, const tni_meta *meta)
     for (int i = 0; i < call->op->n_in; i++) {
         const tn_tensor *x = call->in[i];
         if (x && (x->storage == out->storage ? resized || tni_may_share(out, x) : tni_may_share(out, x)))
-            return TNI_FAIL(TN_ERROR_OVERLAP, tni_call_name(call), "out shares memory with %s, which is read while out is written",
-                            call->op->params[i].name);
+            return TNI_FAIL(TN_ERROR_OVERLAP, tni_call_name(call),
+                            "out shares memory with %s, which is read while out is written", call->op->params[i].name);
     }
     return TN_OK;
 }

@@ -24,7 +24,8 @@ typedef struct tni_product {
 
 #define TNI_PRODUCT_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64))
 
-/* Folds batch dims into the rows where a and c allow it and b repeats, so that one product does many. Then sets gemm's strides. */
+/* Folds batch dims into the rows where a and c allow it and b repeats, so that one product does many. Then sets
+ * gemm's strides. */
 void tni_product_fold(tni_product *product);
 
 /* x W^T + b of a call of linear or linear_reference, folded. */

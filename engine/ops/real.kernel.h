@@ -1,4 +1,5 @@
-/* The functions on vectors that floating dtypes alone have, and their rows. exp, log, sigmoid and tanh are cpu/vmath.h's. */
+/* The functions on vectors that floating dtypes alone have, and their rows. exp, log, sigmoid and tanh are
+ * cpu/vmath.h's. */
 static inline VEC T_NAME(div)(VEC a, VEC b, VEC alpha)
 {
     (void)alpha;

@@ -1,11 +1,12 @@
 /* Reductions: sum, mean, amax. Rules of torch's functions of these names.
  *
  * Note [Order of sums]
- * The elements that fall into one result are walked in the order of memory and cut into pieces of PIECE along the walk. A piece is
- * summed in 32 lanes and a tree, the pieces' sums are added pairwise (a binary counter of partial sums), and so are the chunks of CHUNK
- * elements that threads take. Where the kept dim is the dense one, rows are added to a row of totals instead, BAND rows at a time
- * into a fresh row of totals that is then added to the result. All of it depends on shape and strides alone: the same bits for every thread count. The
- * error of a float64 sum is of the order of (PIECE / 32 + log2 n) eps, as pairwise summation has it; a float32 sum is rounded once. */
+ * The elements that fall into one result are walked in the order of memory and cut into pieces of PIECE along the
+ * walk. A piece is summed in 32 lanes and a tree, the pieces' sums are added pairwise (a binary counter of partial
+ * sums), and so are the chunks of CHUNK elements that threads take. Where the kept dim is the dense one, rows are
+ * added to a row of totals instead, BAND rows at a time into a fresh row of totals that is then added to the result.
+ * All of it depends on shape and strides alone: the same bits for every thread count. The error of a float64 sum is
+ * of the order of (PIECE / 32 + log2 n) eps, as pairwise summation has it; a float32 sum is rounded once. */
 #include <math.h>
 #include <string.h>
 #include <tenon/ops.h>
@@ -86,7 +87,8 @@ static tn_status reduce_infer(tni_call *call, tni_meta *meta)
             dtype = TN_INT64;
     }
     if (call->op->family == MEAN && !tni_is_float(dtype))
-        return TNI_FAIL(TN_ERROR_DTYPE, name, "the tensor is %s, needed a floating dtype; convert it, or give one", tn_dtype_name(dtype));
+        return TNI_FAIL(TN_ERROR_DTYPE, name, "the tensor is %s, needed a floating dtype; convert it, or give one",
+                        tn_dtype_name(dtype));
     int lane = tni_lane_of(dtype);
     if (lane < 0 || !tni_converter_of((tn_dtype)x->dtype, tni_lane_dtype(lane)))
         return tni_fail_no_kernel(call, lane < 0 ? dtype : (tn_dtype)x->dtype);
@@ -177,7 +179,9 @@ static tni_total fold(const plan *p, tni_total a, tni_total b)
 {
     tni_total both = {.i64 = 0};
     if (p->compute == TN_INT64) {
-        both.i64 = p->reduction == TNI_SUM ? (int64_t)((uint64_t)a.i64 + (uint64_t)b.i64) : a.i64 > b.i64 ? a.i64 : b.i64;
+        both.i64 = p->reduction == TNI_SUM ? (int64_t)((uint64_t)a.i64 + (uint64_t)b.i64)
+                   : a.i64 > b.i64         ? a.i64
+                                           : b.i64;
     } else if (p->reduction == TNI_SUM) {
         both.f64 = a.f64 + b.f64;
     } else if (p->compute == TN_FLOAT32) {
@@ -414,7 +418,9 @@ static void reduce_run(const tni_call *call, void *workspace)
 
 static const tni_reduce_attr reduce_default = {.dtype = TN_DTYPE_NONE};
 
-#define DIMS TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'J', tni_reduce_attr, dims), TNI_OPTIONAL("keepdim", 'B', tni_reduce_attr, keepdim)
+#define DIMS                                                                \
+    TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'J', tni_reduce_attr, dims), \
+        TNI_OPTIONAL("keepdim", 'B', tni_reduce_attr, keepdim)
 #define REDUCTION(row, dtype_set)                                                                                       \
     .n_in = 1, .n_out = 1, .dtypes = dtype_set, .attr_bytes = sizeof(tni_reduce_attr), .attr_default = &reduce_default, \
     .infer = reduce_infer, .workspace = reduce_workspace, .run = reduce_run, .family = row
@@ -422,16 +428,20 @@ static const tni_reduce_attr reduce_default = {.dtype = TN_DTYPE_NONE};
 #define REDUCE_SAMPLES "[3,4] | [3,4] 0 | [3,4] -1 true | [2,3,40] (0,2) | [] | [300,70] 0 | [70,300] 1 | [5000] 0 | "
 #define BAD_DIMS "! [3,4] 2 | ! [3,4] (0,0) | ! [3,4] (1,-1)"
 
-const tni_op tni_op_sum = {.name = TNI_NAMES_NEW_OUT(sum), .params = {DIMS, TNI_OPTIONAL("dtype", 'D', tni_reduce_attr, dtype)},
-                           .n_params = 4, REDUCTION(SUM, NUMBER_DTYPES), .exact_out_dtype = true,
-                           .samples = REDUCE_SAMPLES "[0,3] | [0,3] 0 | [3,4] 0 false float64 | " BAD_DIMS};
+const tni_op tni_op_sum = {
+    .name = TNI_NAMES_NEW_OUT(sum), .params = {DIMS, TNI_OPTIONAL("dtype", 'D', tni_reduce_attr, dtype)},
+    .n_params = 4, REDUCTION(SUM, NUMBER_DTYPES), .exact_out_dtype = true,
+    .samples = REDUCE_SAMPLES "[0,3] | [0,3] 0 | [3,4] 0 false float64 | " BAD_DIMS};
 
-const tni_op tni_op_mean = {.name = TNI_NAMES_NEW_OUT(mean), .params = {DIMS, TNI_OPTIONAL("dtype", 'D', tni_reduce_attr, dtype)},
-                            .n_params = 4, REDUCTION(MEAN, TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64)),
-                            .exact_out_dtype = true, .samples = REDUCE_SAMPLES "[0,3] | [0,3] 0 | " BAD_DIMS};
+const tni_op tni_op_mean = {
+    .name = TNI_NAMES_NEW_OUT(mean), .params = {DIMS, TNI_OPTIONAL("dtype", 'D', tni_reduce_attr, dtype)},
+    .n_params = 4, REDUCTION(MEAN, TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64)), .exact_out_dtype = true,
+    .samples = REDUCE_SAMPLES "[0,3] | [0,3] 0 | " BAD_DIMS};
 
-const tni_op tni_op_amax = {.name = TNI_NAMES_NEW_OUT(amax), .params = {DIMS}, .n_params = 3, REDUCTION(AMAX, NUMBER_DTYPES),
-                            .exact_out_dtype = true, .samples = REDUCE_SAMPLES "[0,3] 1 | ! [0,3] | ! [0,3] 0 | " BAD_DIMS};
+const tni_op tni_op_amax = {
+    .name = TNI_NAMES_NEW_OUT(amax), .params = {DIMS}, .n_params = 3, REDUCTION(AMAX, NUMBER_DTYPES),
+    .exact_out_dtype = true,
+    .samples = REDUCE_SAMPLES "[0,3] 1 | ! [0,3] | ! [0,3] 0 | " BAD_DIMS};
 
 /* The public functions take dims as int; 64 fit on the stack. */
 static bool list_dims(const char *name, const int *dims, int n, int64_t *list, tni_ints *ints)

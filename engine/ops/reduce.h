@@ -6,7 +6,8 @@
 
 #include "cpu/level.h"
 
-/* One accumulated value. Sums of float32 and float64 are accumulated in float64, int64 in int64 (wrapping), maxima in their dtype. */
+/* One accumulated value. Sums of float32 and float64 are accumulated in float64, int64 in int64 (wrapping), maxima in
+ * their dtype. */
 typedef union tni_total {
     double f64;
     float f32;
@@ -16,8 +17,9 @@ typedef union tni_total {
 enum { TNI_COLUMNS = 2048 }; /* columns that a column kernel takes at a time; their totals stay in the first cache */
 
 /* The kernels of one reduction of one dtype; strides in elements.
- * row      folds n elements into one value. The order is fixed: 32 lanes, lane l takes elements l, l + 32, ...; then a tree.
- * columns  folds `rows` rows of `columns` adjacent elements into totals[column] (float64 or int64 for sums, T for maxima), in order of rows */
+ * row      folds n elements into one value in a fixed order: 32 lanes, lane l takes elements l, l + 32, ...; then a tree
+ * columns  folds `rows` rows of `columns` adjacent elements into totals[column] (float64 or int64 for sums, T for
+ *          maxima), in order of rows */
 typedef struct tni_reduce_kernel {
     tni_total (*row)(const void *x, int64_t stride, int64_t n);
     void (*columns)(void *totals, const void *x, int64_t row_stride, int64_t rows, int64_t columns);

@@ -1,10 +1,11 @@
-/* Rows and columns of one dtype. Included with T (element), A (accumulator of sums), T_INT (integer of T's size), IS_NAN, SUFFIX.
- * Vectors are written as GCC and clang know them, 64 bytes each, so that every CPU level has the same 32 lanes and the same bits. */
+/* Rows and columns of one dtype. Included with T (element), A (accumulator of sums), T_INT (integer of T's size),
+ * IS_NAN, SUFFIX. Vectors are written as GCC and clang know them, 64 bytes each, so that every CPU level has the same
+ * 32 lanes and the same bits. */
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define F(name) JOIN(name, SUFFIX)
 
-typedef T F(part) __attribute__((vector_size(8 * sizeof(T)), aligned(__alignof__(T)), may_alias)); /* 8 elements in memory */
+typedef T F(part) __attribute__((vector_size(8 * sizeof(T)), aligned(__alignof__(T)), may_alias)); /* in memory */
 typedef A F(sums) __attribute__((vector_size(8 * sizeof(A))));
 typedef T F(lanes) __attribute__((vector_size(8 * sizeof(T))));
 typedef T_INT F(mask) __attribute__((vector_size(8 * sizeof(T))));

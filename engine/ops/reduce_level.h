@@ -1,4 +1,5 @@
-/* The reduction kernels of one CPU level: included by reduce_baseline.c, reduce_avx2.c and reduce_avx512.c, which name LEVEL. */
+/* The reduction kernels of one CPU level: included by reduce_baseline.c, reduce_avx2.c and reduce_avx512.c, which
+ * name LEVEL. */
 #include <string.h>
 
 #include "ops/reduce.h"
@@ -27,5 +28,6 @@
 
 extern const tni_reduce_kernels LEVEL;
 const tni_reduce_kernels LEVEL = {
-    .kernel = {[TNI_SUM] = {{sum_row_f32, sum_columns_f32}, {sum_row_f64, sum_columns_f64}, {sum_row_i64, sum_columns_i64}},
-               [TNI_MAX] = {{max_row_f32, max_columns_f32}, {max_row_f64, max_columns_f64}, {max_row_i64, max_columns_i64}}}};
+    .kernel = {
+        [TNI_SUM] = {{sum_row_f32, sum_columns_f32}, {sum_row_f64, sum_columns_f64}, {sum_row_i64, sum_columns_i64}},
+        [TNI_MAX] = {{max_row_f32, max_columns_f32}, {max_row_f64, max_columns_f64}, {max_row_i64, max_columns_i64}}}};

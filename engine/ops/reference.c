@@ -1,5 +1,5 @@
-/* Reference arithmetic: linear and sigmoid whose every rounding is defined. The orders are described in tenon/ops.h; the sums are
- * cpu/gemm_reference.h's. Slow on purpose: they are what other results are measured against. */
+/* Reference arithmetic: linear and sigmoid whose every rounding is defined. The orders are described in tenon/ops.h;
+ * the sums are cpu/gemm_reference.h's. Slow on purpose: they are what other results are measured against. */
 #include <math.h>
 #include <tenon/ops.h>
 
@@ -13,7 +13,8 @@
 
 #define REAL_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64))
 
-_Static_assert((int)TNI_ORDER_SEQUENTIAL == (int)TN_ORDER_SEQUENTIAL && (int)TNI_ORDER_SEQUENTIAL_FMA == (int)TN_ORDER_SEQUENTIAL_FMA &&
+_Static_assert((int)TNI_ORDER_SEQUENTIAL == (int)TN_ORDER_SEQUENTIAL &&
+                   (int)TNI_ORDER_SEQUENTIAL_FMA == (int)TN_ORDER_SEQUENTIAL_FMA &&
                    (int)TNI_ORDER_MKL == (int)TN_ORDER_MKL,
                "one numbering of orders");
 
@@ -26,8 +27,8 @@ static tn_status check_order(const tni_call *call)
     int64_t order = ((const order_attr *)call->attr)->order;
     if (order >= TN_ORDER_SEQUENTIAL && order <= TN_ORDER_MKL)
         return TN_OK;
-    return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "order %lld, needed %d .. %d", (long long)order, TN_ORDER_SEQUENTIAL,
-                    TN_ORDER_MKL);
+    return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "order %lld, needed %d .. %d", (long long)order,
+                    TN_ORDER_SEQUENTIAL, TN_ORDER_MKL);
 }
 
 static tn_status linear_reference_infer(tni_call *call, tni_meta *meta)
@@ -81,15 +82,16 @@ static void sigmoid_reference_run(const tni_call *call, void *workspace)
 
 const tni_op tni_op_linear_reference = {
     .name = TNI_NAMES_NEW(linear_reference),
-    .params = {TNI_TENSOR("input", 0), TNI_TENSOR("weight", 1), TNI_OPTIONAL_TENSOR("bias", 2), ORDER}, .n_params = 4, .n_in = 3,
-    .n_out = 1, .optional_in = 4, .dtypes = REAL_DTYPES, .attr_bytes = sizeof(order_attr), .infer = linear_reference_infer,
-    .run = linear_reference_run,
-    .samples = "[5,3] [4,3] [4] 0 | [5,3] [4,3] none 1 | [5,16] [1,16] [1] 2 | [2,5,3] [4,3] [4] 2 | [0,3] [4,3] [4] 0 |"
-               "! [5,3] [4,3] [4] 3 | ! [5,4] [4,3] [4] 0"};
+    .params = {TNI_TENSOR("input", 0), TNI_TENSOR("weight", 1), TNI_OPTIONAL_TENSOR("bias", 2), ORDER}, .n_params = 4,
+    .n_in = 3, .n_out = 1, .optional_in = 4, .dtypes = REAL_DTYPES, .attr_bytes = sizeof(order_attr),
+    .infer = linear_reference_infer, .run = linear_reference_run,
+    .samples = "[5,3] [4,3] [4] 0 | [5,3] [4,3] none 1 | [5,16] [1,16] [1] 2 | [2,5,3] [4,3] [4] 2 | "
+        "[0,3] [4,3] [4] 0 |" "! [5,3] [4,3] [4] 3 | ! [5,4] [4,3] [4] 0"};
 
 const tni_op tni_op_sigmoid_reference = {
-    .name = TNI_NAMES_NEW(sigmoid_reference), .params = {TNI_TENSOR("self", 0), ORDER}, .n_params = 2, .n_in = 1, .n_out = 1,
-    .dtypes = REAL_DTYPES, .attr_bytes = sizeof(order_attr), .infer = sigmoid_reference_infer, .run = sigmoid_reference_run,
+    .name = TNI_NAMES_NEW(sigmoid_reference), .params = {TNI_TENSOR("self", 0), ORDER}, .n_params = 2, .n_in = 1,
+    .n_out = 1, .dtypes = REAL_DTYPES, .attr_bytes = sizeof(order_attr), .infer = sigmoid_reference_infer,
+    .run = sigmoid_reference_run,
     .samples = "[3,4] 0 | [50] 2 | [] 1 | [0] 0 | ! [3] -1"};
 
 tn_tensor *tn_linear_reference(tn_tensor *x, tn_tensor *weight, tn_tensor *bias, tn_order order)

@@ -1,5 +1,5 @@
-/* The names of cpu/simd.h for int64, as far as pointwise kernels use them: a template written for simd_float.h and simd_double.h then
- * serves int64 too. Vectors are the level's vi64. Ended by cpu/simd_undef.h. */
+/* The names of cpu/simd.h for int64, as far as pointwise kernels use them: a template written for simd_float.h and
+ * simd_double.h then serves int64 too. Vectors are the level's vi64. Ended by cpu/simd_undef.h. */
 #ifndef TNI_OPS_SIMD_INT64_H
 #define TNI_OPS_SIMD_INT64_H
 

@@ -1,4 +1,5 @@
-/* Views that change the grid: view, reshape, contiguous, expand, as_strided. Rules of torch.Tensor's methods of these names. */
+/* Views that change the grid: view, reshape, contiguous, expand, as_strided. Rules of torch.Tensor's methods of these
+ * names. */
 #include <string.h>
 #include <tenon/ops.h>
 
@@ -41,9 +42,11 @@ static tn_status inferred_size(const char *name, const tn_tensor *x, const tni_i
     for (int d = 0; d < size->n; d++) {
         sizes[d] = size->data[d];
         if (sizes[d] == -1 && unknown >= 0)
-            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "sizes of dims %d and %d are both -1, needed at most one", unknown, d);
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "sizes of dims %d and %d are both -1, needed at most one", unknown,
+                            d);
         if (sizes[d] < -1)
-            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "size %lld in dim %d, needed 0 or more, or -1", (long long)sizes[d], d);
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "size %lld in dim %d, needed 0 or more, or -1",
+                            (long long)sizes[d], d);
         if (sizes[d] == -1)
             unknown = d;
         else if (!tni_mul_i64(known, sizes[d], &known))
@@ -52,7 +55,8 @@ static tn_status inferred_size(const char *name, const tn_tensor *x, const tni_i
     if (unknown < 0)
         return known == x->numel ? TN_OK : fail_numel(name, x, size);
     if (known == 0)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "the size -1 of dim %d could be anything, since another size is 0", unknown);
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "the size -1 of dim %d could be anything, since another size is 0",
+                        unknown);
     if (x->numel % known != 0)
         return fail_numel(name, x, size);
     sizes[unknown] = x->numel / known;
@@ -83,11 +87,12 @@ static tn_status view_infer(tni_call *call, tni_meta *meta)
     int inner = dim + 1;
     while (inner < x->ndim - 1 && x->sizes[inner] == 1)
         inner++;
-    return TNI_FAIL(TN_ERROR_VIEW, "view",
-                    "no strides give %s: stride %lld of dim %d should be %lld x %lld = %lld (size x stride of dim %d); use "
-                    "tn_reshape to copy",
-                    asked, (long long)x->strides[dim], dim, (long long)x->sizes[inner], (long long)x->strides[inner],
-                    (long long)(x->sizes[inner] * x->strides[inner]), inner);
+    return TNI_FAIL(
+        TN_ERROR_VIEW, "view",
+        "no strides give %s: stride %lld of dim %d should be %lld x %lld = %lld (size x stride of dim %d); use "
+        "tn_reshape to copy",
+        asked, (long long)x->strides[dim], dim, (long long)x->sizes[inner], (long long)x->strides[inner],
+        (long long)(x->sizes[inner] * x->strides[inner]), inner);
 }
 
 static tn_status reshape_infer(tni_call *call, tni_meta *meta)
@@ -132,7 +137,8 @@ static tn_status expand_infer(tni_call *call, tni_meta *meta)
     if (size->n > TN_MAX_NDIM)
         return TNI_FAIL(TN_ERROR_DIM, "expand", "%d dims, needed at most %d", size->n, TN_MAX_NDIM);
     if (size->n < x->ndim)
-        return TNI_FAIL(TN_ERROR_SHAPE, "expand", "%d sizes for a tensor of %d dims, needed at least as many", size->n, x->ndim);
+        return TNI_FAIL(TN_ERROR_SHAPE, "expand", "%d sizes for a tensor of %d dims, needed at least as many", size->n,
+                        x->ndim);
     if (size->n > 0 && !size->data)
         return TNI_FAIL_NULL("expand", 2, "size");
     int lead = size->n - x->ndim;
@@ -143,10 +149,12 @@ static tn_status expand_infer(tni_call *call, tni_meta *meta)
         if (asked == -1 && d < lead)
             return TNI_FAIL(TN_ERROR_ARGUMENT, "expand", "size -1 for the new dim %d, needed a size", d);
         if (asked < -1)
-            return TNI_FAIL(TN_ERROR_ARGUMENT, "expand", "size %lld for dim %d, needed 0 or more, or -1", (long long)asked, d);
+            return TNI_FAIL(TN_ERROR_ARGUMENT, "expand", "size %lld for dim %d, needed 0 or more, or -1",
+                            (long long)asked, d);
         sizes[d] = asked == -1 ? have : asked;
         if (sizes[d] != have && have != 1)
-            return TNI_FAIL(TN_ERROR_SHAPE, "expand", "size %lld for dim %d, which has size %lld: needed that, or a size of 1 there",
+            return TNI_FAIL(TN_ERROR_SHAPE, "expand",
+                            "size %lld for dim %d, which has size %lld: needed that, or a size of 1 there",
                             (long long)asked, d, (long long)have);
         strides[d] = sizes[d] != have ? 0 : stride;
     }
@@ -178,7 +186,8 @@ static tn_status as_strided_infer(tni_call *call, tni_meta *meta)
     record->strides = meta->room + TN_MAX_NDIM;
     for (int d = 0; d < ndim; d++) {
         if (attr->stride.data[d] < 0)
-            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "stride %lld in dim %d, needed 0 or more", (long long)attr->stride.data[d], d);
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "stride %lld in dim %d, needed 0 or more",
+                            (long long)attr->stride.data[d], d);
         meta->room[d] = attr->size.data[d];
         meta->room[TN_MAX_NDIM + d] = attr->stride.data[d];
     }
@@ -201,34 +210,36 @@ const tni_op tni_op_view = {
     .name = TNI_NAMES_NEW(view), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
     .attr_bytes = sizeof(size_attr), .infer = view_infer,
     .samples = "[3,4] (12) | [3,4] (2,-1) | [2,3,4] (6,4) | [] (1,1) | [2,0,3] (0,7) | [6] (3,1,2) |"
-               "! [3,4] (5) | ! [3,4] (-1,-1) | ! [3,4] (-1,5) | ! [3,0] (-1,0) | ! [4] (-4)"};
+        "! [3,4] (5) | ! [3,4] (-1,-1) | ! [3,4] (-1,5) | ! [3,0] (-1,0) | ! [4] (-4)"};
 
 const tni_op tni_op_reshape = {
     .name = TNI_NAMES_NEW(reshape), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
     .attr_bytes = sizeof(size_attr), .infer = reshape_infer, .run = copy_in_order,
     .samples = "[3,4] (12) | [3,4] (2,-1) | [2,3,4] (6,4) | [] (1,1) | [2,0,3] (0,7) | [5] (5,1) |"
-               "! [3,4] (5) | ! [3,4] (-1,-1) | ! [3,4] (-1,5) | ! [3,0] (-1,0)"};
+        "! [3,4] (5) | ! [3,4] (-1,-1) | ! [3,4] (-1,5) | ! [3,0] (-1,0)"};
 
 const tni_op tni_op_contiguous = {
     .name = TNI_NAMES_NEW(contiguous), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
-    .infer = contiguous_infer, .run = copy_in_order, .samples = "[3,4] | [2,3,4] | [] | [0,2] | [5,1,3]"};
+    .infer = contiguous_infer, .run = copy_in_order,
+    .samples = "[3,4] | [2,3,4] | [] | [0,2] | [5,1,3]"};
 
 const tni_op tni_op_expand = {
     .name = TNI_NAMES_NEW(expand), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
     .attr_bytes = sizeof(size_attr), .infer = expand_infer,
     .samples = "[3,1] (3,4) | [1] (2,5) | [] (2,3) | [3,4] (2,-1,4) | [1,0] (3,0) |"
-               "! [3,4] (3,5) | ! [3,4] (4) | ! [2] (-1,2) | ! [1] (-3)"};
+        "! [3,4] (3,5) | ! [3,4] (4) | ! [2] (-1,2) | ! [1] (-3)"};
 
 static const strided_attr own_offset = {.offset = TNI_OWN_OFFSET};
 
 const tni_op tni_op_as_strided = {
     .name = TNI_NAMES_NEW(as_strided),
-    .params = {TNI_TENSOR("self", 0), TNI_ATTR("size", 'L', strided_attr, size), TNI_ATTR("stride", 'L', strided_attr, stride),
+    .params = {TNI_TENSOR("self", 0), TNI_ATTR("size", 'L', strided_attr, size),
+               TNI_ATTR("stride", 'L', strided_attr, stride),
                TNI_OPTIONAL("storage_offset", 'I', strided_attr, offset)},
     .n_params = 4, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(strided_attr), .attr_default = &own_offset,
     .infer = as_strided_infer,
     .samples = "[12] (3,2) (4,1) 1 | [3,4] (2,2) (1,1) | [5] () () 4 | [5] (0) (9) 5 |"
-               "! [12] (3,3) (4,1) 2 | ! [12] (3) (-1) | ! [12] (2) (1) -1 | ! [12] (2,2) (1)"};
+        "! [12] (3,3) (4,1) 2 | ! [12] (3) (-1) | ! [12] (2) (1) -1 | ! [12] (2,2) (1)"};
 
 tn_tensor *tn_view(tn_tensor *x, const int64_t *size, int ndim)
 {

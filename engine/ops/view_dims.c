@@ -95,11 +95,12 @@ static tn_status narrow_infer(tni_call *call, tni_meta *meta)
     if (length < 0)
         return TNI_FAIL(TN_ERROR_ARGUMENT, "narrow", "length %lld, needed 0 or more", (long long)length);
     if (start < -size || start > size)
-        return TNI_FAIL(TN_ERROR_INDEX, "narrow", "start %lld in dim %d of size %lld", (long long)start, dim, (long long)size);
+        return TNI_FAIL(TN_ERROR_INDEX, "narrow", "start %lld in dim %d of size %lld", (long long)start, dim,
+                        (long long)size);
     start += start < 0 ? size : 0;
     if (length > size - start)
-        return TNI_FAIL(TN_ERROR_INDEX, "narrow", "start %lld and length %lld in dim %d of size %lld", (long long)attr->start,
-                        (long long)length, dim, (long long)size);
+        return TNI_FAIL(TN_ERROR_INDEX, "narrow", "start %lld and length %lld in dim %d of size %lld",
+                        (long long)attr->start, (long long)length, dim, (long long)size);
     int64_t *sizes = own_geometry(meta, x);
     sizes[dim] = length;
     meta->record.offset += start * x->strides[dim];
@@ -118,7 +119,8 @@ static tn_status select_infer(tni_call *call, tni_meta *meta)
         return tni_pending();
     int64_t size = x->sizes[dim], index = attr->start;
     if (index < -size || index >= size)
-        return TNI_FAIL(TN_ERROR_INDEX, "select", "index %lld in dim %d of size %lld", (long long)index, dim, (long long)size);
+        return TNI_FAIL(TN_ERROR_INDEX, "select", "index %lld in dim %d of size %lld", (long long)index, dim,
+                        (long long)size);
     index += index < 0 ? size : 0;
     int64_t *sizes = own_geometry(meta, x), *strides = sizes + TN_MAX_NDIM;
     meta->record.offset += index * x->strides[dim];
@@ -223,22 +225,28 @@ const tni_op tni_op_transpose = {
     .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(pair_attr), .infer = transpose_infer,
     .samples = "[3,4] 0 1 | [2,3,4] -1 0 | [5] 0 0 | [] 0 -1 | [2,0] 0 1 | ! [3,4] 0 2 | ! [3,4] -3 0"};
 
-const tni_op tni_op_t = {.name = TNI_NAMES_NEW(t), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
-                         .infer = t_infer, .samples = "[3,4] | [5] | [] | [0,3] | ! [2,3,4]"};
+const tni_op tni_op_t = {
+    .name = TNI_NAMES_NEW(t), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
+    .infer = t_infer,
+    .samples = "[3,4] | [5] | [] | [0,3] | ! [2,3,4]"};
 
-const tni_op tni_op_T = {.name = TNI_NAMES_NEW(T), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
-                         .infer = T_infer, .samples = "[3,4] | [2,3,4] | [5] | []"};
+const tni_op tni_op_T = {
+    .name = TNI_NAMES_NEW(T), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
+    .infer = T_infer,
+    .samples = "[3,4] | [2,3,4] | [5] | []"};
 
 const tni_op tni_op_narrow = {
     .name = TNI_NAMES_NEW(narrow),
-    .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', range_attr, dim), TNI_ATTR("start", 'I', range_attr, start),
-               TNI_ATTR("length", 'I', range_attr, end)},
+    .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', range_attr, dim),
+               TNI_ATTR("start", 'I', range_attr, start), TNI_ATTR("length", 'I', range_attr, end)},
     .n_params = 4, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(range_attr), .infer = narrow_infer,
-    .samples = "[5,3] 0 1 3 | [5,3] -1 -2 2 | [4] 0 4 0 | ! [5] 0 2 4 | ! [5] 0 6 0 | ! [5] 0 0 -1 | ! [5] 1 0 1 | ! [] 0 0 0"};
+    .samples = "[5,3] 0 1 3 | [5,3] -1 -2 2 | [4] 0 4 0 | ! [5] 0 2 4 | ! [5] 0 6 0 | ! [5] 0 0 -1 | "
+        "! [5] 1 0 1 | ! [] 0 0 0"};
 
 const tni_op tni_op_select = {
     .name = TNI_NAMES_NEW(select),
-    .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', range_attr, dim), TNI_ATTR("index", 'I', range_attr, start)},
+    .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', range_attr, dim),
+               TNI_ATTR("index", 'I', range_attr, start)},
     .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(range_attr), .infer = select_infer,
     .samples = "[5,3] 0 4 | [5,3] -1 -3 | [2] 0 1 | ! [5] 0 5 | ! [5] 0 -6 | ! [] 0 0 | ! [5] 1 0"};
 
@@ -246,19 +254,22 @@ static const range_attr whole = {.dim = 0, .start = 0, .end = TN_SLICE_END, .ste
 
 const tni_op tni_op_slice = {
     .name = TNI_NAMES_NEW(slice),
-    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'I', range_attr, dim), TNI_OPTIONAL("start", 'I', range_attr, start),
-               TNI_OPTIONAL("end", 'I', range_attr, end), TNI_OPTIONAL("step", 'I', range_attr, step)},
-    .n_params = 5, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(range_attr), .attr_default = &whole, .infer = slice_infer,
-    .samples = "[5,3] 0 1 4 2 | [5,3] 1 -2 | [7] 0 none none 3 | [3] 0 100 200 | [3] 0 2 1 | ! [5] 0 0 5 0 | ! [] 0 | ! [5] 1"};
+    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'I', range_attr, dim),
+               TNI_OPTIONAL("start", 'I', range_attr, start), TNI_OPTIONAL("end", 'I', range_attr, end),
+               TNI_OPTIONAL("step", 'I', range_attr, step)},
+    .n_params = 5, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(range_attr), .attr_default = &whole,
+    .infer = slice_infer,
+    .samples = "[5,3] 0 1 4 2 | [5,3] 1 -2 | [7] 0 none none 3 | [3] 0 100 200 | [3] 0 2 1 | ! [5] 0 0 5 0 | "
+        "! [] 0 | ! [5] 1"};
 
 const tni_op tni_op_unsqueeze = {
-    .name = TNI_NAMES_NEW(unsqueeze), .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', pair_attr, dim0)}, .n_params = 2,
-    .n_in = 1, .n_out = 1, .attr_bytes = sizeof(pair_attr), .infer = unsqueeze_infer,
+    .name = TNI_NAMES_NEW(unsqueeze), .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', pair_attr, dim0)},
+    .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(pair_attr), .infer = unsqueeze_infer,
     .samples = "[3,4] 0 | [3,4] 1 | [3,4] -1 | [] 0 | [0] 1 | ! [3,4] 3 | ! [3,4] -4"};
 
 const tni_op tni_op_squeeze = {
-    .name = TNI_NAMES_NEW(squeeze), .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'J', dim_attr, dims)}, .n_params = 2,
-    .n_in = 1, .n_out = 1, .attr_bytes = sizeof(dim_attr), .infer = squeeze_infer,
+    .name = TNI_NAMES_NEW(squeeze), .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'J', dim_attr, dims)},
+    .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(dim_attr), .infer = squeeze_infer,
     .samples = "[1,3,1] | [1,3,1] 0 | [1,3,1] 1 | [1,3,1] (0,-1) | [] | [1,0] | ! [1,3] 2 | ! [1,3] (0,0)"};
 
 tn_tensor *tn_transpose(tn_tensor *x, int dim0, int dim1)
