@@ -21,13 +21,12 @@ static void set_hint(const tni_scope_stack *stack, tn_object *object, uint32_t s
     __atomic_store_n(&object->slot, slot, __ATOMIC_RELAXED);
 }
 
-void tni_object_destroy(tn_object *object)
+void tni_object_destroy_block(tn_object *object)
 {
     const tn_object_class *type = object->type;
     if (type->destroy)
         type->destroy(object);
-    if (type->bytes)
-        tni_free(object, type->bytes);
+    tni_free(object, type->bytes);
 }
 
 /* Gives up the reference of a slot that was just taken out of the stack. */

@@ -60,8 +60,17 @@ static inline void tni_object_init(tn_object *object, const tn_object_class *typ
     object->references = 1;
 }
 
+void tni_object_destroy_block(tn_object *object);
+
 /* Destroys an object whose last reference is gone. Classes with bytes == 0 free their own block in destroy. */
-void tni_object_destroy(tn_object *object);
+static inline void tni_object_destroy(tn_object *object)
+{
+    const tn_object_class *type = object->type;
+    if (TNI_LIKELY(type->bytes == 0))
+        type->destroy(object);
+    else
+        tni_object_destroy_block(object);
+}
 
 static inline void tni_object_release(tn_object *object)
 {

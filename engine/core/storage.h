@@ -6,6 +6,10 @@
  * counter lives elsewhere (after set_, or .data with a fresh counter: a storage of no bytes) holds a second
  * reference.
  *
+ * Note [Borrowed storage]
+ * A tensor keeps the storage of its counter for as long as it lives, whatever storage it reads by then. A view of it that
+ * reads that very storage therefore holds no reference of its own: its base has one.
+ *
  * Note [One block]
  * A new tensor with little data is one block of memory: the tensor, its storage, the data. The block belongs to the
  * storage: it is freed with the storage's last reference. The tensor in it keeps a reference on that storage for as

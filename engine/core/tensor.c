@@ -25,27 +25,25 @@ static inline void free_dims(tn_tensor *x)
 /* Ends a tensor of any kind. */
 static TNI_ASIDE void destroy_any(tn_tensor *x)
 {
-    tni_storage *storage = x->storage;
+    tni_storage *storage = x->borrows ? NULL : x->storage;
+    tni_storage *counter = x->counter == x->storage ? NULL : x->counter;
+    tni_storage *inner = x->has_inner ? tni_inner_storage(x) : NULL; /* x ends with its block: Note [One block] */
     if (x->autograd)
         x->autograd->destroy(x->autograd);
-    if (x->counter != storage)
-        tni_storage_release(x->counter);
     free_dims(x);
     if (x->base)
         tni_object_release(&x->base->object);
-    if (!x->has_inner) {
+    if (!inner)
         tni_free(x, sizeof *x);
+    if (counter && counter != inner)
+        tni_storage_release(counter);
+    if (storage && storage != inner)
         tni_storage_release(storage);
-        return;
-    }
-    /* x ends with its block: Note [One block] */
-    tni_storage *inner = tni_inner_storage(x);
-    if (storage != inner)
-        tni_storage_release(storage);
-    tni_storage_release(inner);
+    if (inner)
+        tni_storage_release(inner);
 }
 
-/* The two common kinds: small data of its own that nobody else reads; a view. Equal to destroy_any. */
+/* The two common kinds end here: small data of its own that nobody else reads; a view that borrows. Equal to destroy_any. */
 static void tensor_destroy(void *object)
 {
     tn_tensor *x = object;
@@ -54,32 +52,45 @@ static void tensor_destroy(void *object)
         destroy_any(x);
         return;
     }
-    if (storage == tni_inner_storage(x) && x->has_inner && !x->base &&
-        tni_ref_now(&storage->object.references) == 1 && storage->data == tni_storage_inline_data(storage)) {
+    if (x->borrows) {
+        tn_tensor *base = x->base;
+        tni_free(x, sizeof *x);
+        tni_object_release(&base->object);
+        return;
+    }
+    if (x->has_inner && storage == tni_inner_storage(x) && tni_ref_now(&storage->object.references) == 1 &&
+        storage->data == tni_storage_inline_data(storage)) {
         tni_free(x, storage->of.block);
         return;
     }
     destroy_any(x);
 }
 
-/* Fills a tensor's record; its storage is up to the caller. `dims` has room for 2 ndim numbers. `contiguous` when it
- * is known to be. */
-static inline __attribute__((always_inline)) void set_record(tn_tensor *x, const tni_record *record, int64_t *dims,
-                                                             tn_device_type device, bool contiguous)
+/* What does not depend on the geometry. `dims` has room for 2 ndim numbers. */
+static inline __attribute__((always_inline)) void set_fields(tn_tensor *x, int64_t *dims, int ndim, tn_dtype dtype,
+                                                             tn_device_type device)
 {
-    int ndim = record->ndim;
     tni_object_init(&x->object, &tensor_class);
     x->keys = device == TN_CPU ? TNI_KEY_CPU : TNI_KEY_META;
-    x->offset = record->offset;
-    x->numel = record->numel;
     x->sizes = dims;
     x->strides = dims + ndim;
     x->base = NULL;
     x->autograd = NULL;
-    x->dtype = (uint8_t)record->dtype;
+    x->dtype = (uint8_t)dtype;
     x->device = (uint8_t)device;
     x->ndim = (int8_t)ndim;
     x->creation = TNI_CREATED_NORMALLY;
+    x->borrows = false;
+}
+
+/* Fills a tensor's record; its storage is up to the caller. `contiguous` when it is known to be. */
+static inline __attribute__((always_inline)) void set_record(tn_tensor *x, const tni_record *record, int64_t *dims,
+                                                             tn_device_type device, bool contiguous)
+{
+    int ndim = record->ndim;
+    set_fields(x, dims, ndim, record->dtype, device);
+    x->offset = record->offset;
+    x->numel = record->numel;
     for (int d = 0; d < ndim; d++) {
         dims[d] = record->sizes[d];
         dims[ndim + d] = record->strides[d];
@@ -202,17 +213,56 @@ tn_tensor *tni_tensor_new(const char *function, const tni_record *record)
     return x;
 }
 
+static TNI_ASIDE tn_tensor *like_any(const char *function, const tn_tensor *like, tn_dtype dtype)
+{
+    int64_t strides[TN_MAX_NDIM];
+    const tni_record record = {.dtype = dtype, .device = (tn_device_type)like->device, .ndim = like->ndim,
+                               .sizes = like->sizes, .strides = strides, .numel = like->numel, .contiguous = true};
+    tni_contiguous_strides(like->sizes, like->ndim, strides);
+    return new_any(function, &record);
+}
+
+/* As tni_tensor_new, straight from the other tensor's record. */
+tn_tensor *tni_tensor_like(const char *function, const tn_tensor *like, tn_dtype dtype)
+{
+    const tni_scope_stack *stack = tni_this_thread.scopes;
+    size_t bytes = (size_t)like->numel * (size_t)tni_itemsize(dtype);
+    int ndim = like->ndim;
+    if (TNI_UNLIKELY(ndim > TNI_INLINE_NDIM || (size_t)like->numel > TNI_STORAGE_INLINE || bytes > TNI_STORAGE_INLINE ||
+                     like->device != TN_CPU || !stack || stack->used >= stack->capacity))
+        return like_any(function, like, dtype);
+    size_t block = TNI_INNER_OFFSET + sizeof(tni_storage) + bytes;
+    tn_tensor *x = tni_alloc_kept(block);
+    if (TNI_UNLIKELY(!x))
+        return like_any(function, like, dtype);
+    set_fields(x, x->inline_dims, ndim, dtype, TN_CPU);
+    x->offset = 0;
+    x->numel = like->numel;
+    int64_t stride = 1;
+    for (int d = ndim - 1; d >= 0; d--) {
+        x->sizes[d] = like->sizes[d];
+        x->strides[d] = stride;
+        stride *= like->sizes[d] > 1 ? like->sizes[d] : 1;
+    }
+    x->contiguous = true;
+    set_inner(x, bytes, block);
+    return x;
+}
+
 static inline void set_view(tn_tensor *x, tn_tensor *of)
 {
     x->has_inner = false;
     x->keys = of->keys;
     x->storage = of->storage;
-    tni_ref(&x->storage->object.references);
     x->counter = of->counter;
-    if (TNI_UNLIKELY(x->counter != x->storage))
-        tni_ref(&x->counter->object.references);
     x->base = of->base ? of->base : of;
     tni_ref(&x->base->object.references);
+    x->borrows = x->storage == x->counter && x->counter == x->base->counter;
+    if (TNI_UNLIKELY(!x->borrows)) {
+        tni_ref(&x->storage->object.references);
+        if (x->counter != x->storage)
+            tni_ref(&x->counter->object.references);
+    }
     tni_scope_hold(&x->object);
 }
 

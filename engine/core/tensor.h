@@ -46,6 +46,7 @@ struct tn_tensor {
     uint8_t creation;
     uint8_t contiguous;
     uint8_t has_inner; /* an inner storage stands behind this struct: Note [One block] */
+    uint8_t borrows;   /* holds no reference on its storage: Note [Borrowed storage] */
     int64_t inline_dims[2 * TNI_INLINE_NDIM];
 };
 
@@ -92,6 +93,9 @@ typedef struct tni_record {
 /* A tensor over a new storage of `bytes`, held by the innermost scope; elements undefined.
  * NULL with TN_ERROR_MEMORY or TN_ERROR_OVERFLOW raised in the name of `function`. */
 tn_tensor *tni_tensor_new(const char *function, const tni_record *record);
+
+/* A new tensor of contiguous x's sizes and device, contiguous, of another dtype. */
+tn_tensor *tni_tensor_like(const char *function, const tn_tensor *x, tn_dtype dtype);
 
 /* A view of x: its storage, its counter, its base. NULL as above. */
 tn_tensor *tni_tensor_view(const char *function, tn_tensor *x, const tni_record *record);

@@ -109,17 +109,21 @@ static tn_status run(const tni_call *call)
     return TN_OK;
 }
 
+static void record_like(tni_record *record, const tn_tensor *x, const int64_t *strides);
+
 /* The form that writes into tensors that are there. Workspaces depend on the outputs' geometry, so the scratch is
  * asked for after the resize; if it is not to be had the old geometry is put back (the storage may have grown: nobody
  * sees that). */
-static tn_status execute_into(tni_call *call, const tni_meta *meta)
+static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
 {
-    const tni_op *op = call->op;
-    for (int i = 0; i < op->n_out; i++)
-        if (check_output(call, &meta[i], call->out[i]))
-            return tni_pending();
     tn_tensor *out = call->out[0];
     const tni_record *record = &meta->record;
+    if (meta->like) {
+        record_like(&meta->record, meta->like, meta->room);
+        tni_contiguous_strides(meta->like->sizes, meta->like->ndim, meta->room);
+    }
+    if (check_output(call, meta, out))
+        return tni_pending();
     tni_geometry old;
     bool resized = !has_shape(out, record);
     if (resized && tni_tensor_resize(tni_call_name(call), out, record->sizes, record->strides, record->ndim, &old))
@@ -138,6 +142,8 @@ static tn_status execute_into(tni_call *call, const tni_meta *meta)
 static inline tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
 {
     const char *name = tni_call_name(call);
+    if (meta->like)
+        return tni_tensor_like(name, meta->like, meta->record.dtype);
     if (meta->view_of)
         return tni_tensor_view(name, meta->view_of, &meta->record);
     if (TNI_UNLIKELY(meta->same != NULL)) {
@@ -150,56 +156,80 @@ static inline tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
     return tni_tensor_new(name, &meta->record);
 }
 
+/* Fills an output that was just made, where that takes scratch or nothing at all. */
+static TNI_ASIDE tn_status fill_made(tni_call *call, tn_tensor *out)
+{
+    if (out->numel == 0 || out->keys & TNI_KEY_META || run(call) == TN_OK)
+        return TN_OK;
+    call->out[0] = NULL;
+    tni_tensor_unmake(out);
+    return tni_pending();
+}
+
+/* Infers, makes and runs a call whose arguments are in order. */
 static inline __attribute__((always_inline)) tn_status execute(tni_call *call)
 {
-    tni_meta meta[TNI_MAX_OUT];
-    meta[0].view_of = meta[0].same = NULL;
-    if (TNI_UNLIKELY(call->op->infer(call, meta) != TN_OK))
+    tni_meta meta;
+    const tni_op *op = call->op;
+    meta.view_of = meta.same = NULL;
+    meta.like = NULL;
+    if (TNI_UNLIKELY(op->infer(call, &meta) != TN_OK))
         return tni_pending();
-    if (call->form != TNI_NEW)
-        return execute_into(call, meta);
-    tn_tensor *out = make_output(call, meta);
+    if (TNI_UNLIKELY(call->form != TNI_NEW))
+        return execute_into(call, &meta);
+    tn_tensor *out = make_output(call, &meta);
     if (TNI_UNLIKELY(!out))
         return tni_pending();
     call->out[0] = out;
-    if (meta[0].view_of || meta[0].same || out->numel == 0 || out->keys & TNI_KEY_META)
+    if (meta.view_of)
         return TN_OK;
-    if (TNI_LIKELY(!call->op->workspace)) {
-        call->op->run(call, NULL);
-        return TN_OK;
-    }
-    if (run(call)) {
-        call->out[0] = NULL;
-        tni_tensor_unmake(out);
-        return tni_pending();
-    }
+    if (TNI_UNLIKELY(meta.same || op->workspace || out->numel == 0 || out->keys & TNI_KEY_META))
+        return meta.same ? TN_OK : fill_made(call, out);
+    op->run(call, NULL);
     return TN_OK;
 }
 
-TNI_HOT tn_status tni_dispatch(tni_call *call)
+/* Every call: arguments that are missing, devices, layers. */
+static TNI_ASIDE tn_status dispatch_any(tni_call *call)
 {
     const tni_thread *thread = &tni_this_thread;
-    if (TNI_UNLIKELY(thread->error.code != TN_OK))
+    if (thread->error.code != TN_OK)
         return thread->error.code;
     uint64_t keys = thread->include;
     const tni_op *op = call->op;
     for (int i = 0; i < op->n_in; i++) {
         const tn_tensor *x = call->in[i];
-        if (TNI_LIKELY(x != NULL))
+        if (x)
             keys |= x->keys;
-        else if (TNI_UNLIKELY(!(op->optional_in & (1u << i))))
+        else if (!(op->optional_in & (1u << i)))
             return fail_argument(call, i);
     }
     if (call->form != TNI_NEW) {
-        if (TNI_UNLIKELY(!call->out[0])) /* in place on a NULL that another form takes for a number */
+        if (!call->out[0]) /* in place on a NULL that another form takes for a number */
             return fail_argument(call, 0);
         keys |= call->out[0]->keys;
     }
     keys &= ~thread->exclude;
-    if (TNI_UNLIKELY((keys & (TNI_KEY_CPU | TNI_KEY_META)) == (TNI_KEY_CPU | TNI_KEY_META)))
+    if ((keys & (TNI_KEY_CPU | TNI_KEY_META)) == (TNI_KEY_CPU | TNI_KEY_META))
         return fail_devices(call);
-    if (TNI_UNLIKELY(keys & TNI_LAYER_KEYS))
+    if (keys & TNI_LAYER_KEYS)
         return dispatch_layer(call, keys);
+    return execute(call);
+}
+
+/* The common call goes straight on: no error pending, all inputs there and on the CPU, no layer, a new result. Equal to dispatch_any. */
+TNI_HOT tn_status tni_dispatch(tni_call *call)
+{
+    const tni_thread *thread = &tni_this_thread;
+    uint64_t keys = thread->include;
+    int n = call->op->n_in;
+    for (int i = 0; i < n; i++) {
+        if (TNI_UNLIKELY(!call->in[i]))
+            return dispatch_any(call);
+        keys |= call->in[i]->keys;
+    }
+    if (TNI_UNLIKELY(keys > TNI_KEY_CPU || call->form != TNI_NEW || thread->error.code != TN_OK))
+        return dispatch_any(call);
     return execute(call);
 }
 
@@ -211,8 +241,20 @@ tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const v
     return tni_dispatch(&call);
 }
 
+static void record_like(tni_record *record, const tn_tensor *x, const int64_t *strides)
+{
+    record->device = (tn_device_type)x->device;
+    record->ndim = x->ndim;
+    record->sizes = x->sizes;
+    record->strides = strides;
+    record->numel = x->numel;
+    record->offset = 0;
+    record->contiguous = x->contiguous;
+}
+
 void tni_meta_preserved(tni_meta *meta, const tn_tensor *x)
 {
+    record_like(&meta->record, x, meta->room);
     tni_preserved_strides(x->sizes, x->strides, x->ndim, meta->room);
 }
 

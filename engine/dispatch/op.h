@@ -28,7 +28,7 @@
 #include "core/iterator.h"
 #include "core/tensor.h"
 
-enum { TNI_MAX_IN = 3, TNI_MAX_OUT = 2, TNI_MAX_PARAMS = 6 };
+enum { TNI_MAX_IN = 3, TNI_MAX_PARAMS = 6 };
 
 typedef struct tn_op_call tni_call;
 typedef struct tni_op tni_op;
@@ -60,6 +60,7 @@ typedef struct tni_meta {
     tni_record record;  /* sizes and strides point into an input, or to room */
     tn_tensor *view_of; /* the result is a view of this input with the record's geometry; there is nothing to run */
     tn_tensor *same;    /* the result is this input itself */
+    const tn_tensor *like; /* the result has this contiguous input's shape over fresh memory; of the record dtype alone is set */
     int64_t room[2 * TN_MAX_NDIM];
 } tni_meta;
 
@@ -114,10 +115,9 @@ tn_status tni_dispatch(tni_call *call);
 /* The usual fronts. in has op->n_in entries; attr may be NULL if the operator has none. */
 static inline tn_tensor *tni_call_new(const tni_op *op, tn_tensor **in, const void *attr)
 {
-    tn_tensor *out[TNI_MAX_OUT];
-    out[0] = NULL;
-    tni_call call = {.op = op, .attr = attr, .in = in, .out = out, .form = TNI_NEW};
-    return TNI_LIKELY(tni_dispatch(&call) == TN_OK) ? out[0] : NULL;
+    tn_tensor *out = NULL;
+    tni_call call = {.op = op, .attr = attr, .in = in, .out = &out, .form = TNI_NEW};
+    return TNI_LIKELY(tni_dispatch(&call) == TN_OK) ? out : NULL;
 }
 
 static inline tn_status tni_call_in_place(const tni_op *op, tn_tensor **in, const void *attr)
@@ -138,17 +138,9 @@ void tni_meta_preserved(tni_meta *meta, const tn_tensor *x);
 /* For infer: the result has x's shape and order of strides, without gaps, and the given dtype, over fresh memory. */
 static inline void tni_meta_like(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
 {
-    tni_record *record = &meta->record;
-    record->dtype = dtype;
-    record->device = (tn_device_type)x->device;
-    record->ndim = x->ndim;
-    record->sizes = x->sizes;
-    record->strides = meta->room;
-    record->numel = x->numel;
-    record->offset = 0;
-    record->contiguous = x->contiguous;
+    meta->record.dtype = dtype;
     if (TNI_LIKELY(x->contiguous))
-        tni_contiguous_strides(x->sizes, x->ndim, meta->room);
+        meta->like = x;
     else
         tni_meta_preserved(meta, x);
 }
