@@ -5,6 +5,9 @@ include(CheckPIESupported)
 check_pie_supported(LANGUAGES C)
 add_compile_options(-ffp-contract=off -fno-math-errno -fno-trapping-math -fvisibility=hidden
                     -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wno-psabi)
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug") # at -O0 gcc's vector intrinsics are macros that convert signs
+  add_compile_options(-Wconversion)
+endif()
 if(TENON_WERROR)
   add_compile_options(-Werror)
 endif()

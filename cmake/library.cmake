@@ -5,6 +5,11 @@ foreach(floor ${TENON_FLOORS})
 endforeach()
 
 if(TENON_OPENBLAS)
+  include(CheckIncludeFile)
+  check_include_file(cblas.h TENON_HAVE_CBLAS_H)
+  if(NOT TENON_HAVE_CBLAS_H)
+    message(FATAL_ERROR "cblas.h is not there: install libopenblas-dev, or build with -DTENON_OPENBLAS=OFF")
+  endif()
   target_compile_definitions(tenon_cpu PRIVATE TENON_OPENBLAS)
 endif()
 

@@ -47,17 +47,13 @@ bool tn_is_floating_point(tn_dtype dtype)
     return tni_dtype_valid(dtype) && tni_is_float(dtype);
 }
 
-/* Two integer types of which neither is bool. uint8 is the only unsigned one that promotes with signed ones. */
+/* Two integer types of which neither is bool; the only unsigned one is uint8. */
 static tn_dtype promote_integers(tn_dtype a, tn_dtype b)
 {
     bool a_signed = tni_dtypes[a].kind == TNI_INT, b_signed = tni_dtypes[b].kind == TNI_INT;
     if (a_signed && b_signed)
         return tni_itemsize(a) > tni_itemsize(b) ? a : b;
-    if (a_signed == b_signed)
-        return TN_DTYPE_NONE;
-    tn_dtype sign = a_signed ? a : b, other = a_signed ? b : a;
-    if (other != TN_UINT8)
-        return TN_DTYPE_NONE;
+    tn_dtype sign = a_signed ? a : b;
     return sign == TN_INT8 ? TN_INT16 : sign;
 }
 
@@ -85,6 +81,12 @@ static tn_dtype promote_complex(tn_dtype a, tn_dtype b)
     return tni_itemsize(least) > tni_itemsize(complex) ? least : complex;
 }
 
+/* uint16 to uint64: they promote with real floating dtypes alone. */
+static bool is_wide_unsigned(tn_dtype dtype)
+{
+    return tni_dtype_kind(dtype) == TNI_UINT && dtype != TN_UINT8;
+}
+
 tn_dtype tni_promote(tn_dtype a, tn_dtype b)
 {
     if (a == b)
@@ -92,6 +94,8 @@ tn_dtype tni_promote(tn_dtype a, tn_dtype b)
     tni_kind a_kind = tni_dtype_kind(a), b_kind = tni_dtype_kind(b);
     tni_kind high = a_kind > b_kind ? a_kind : b_kind;
     if (high >= TNI_QUANTIZED || a_kind == TNI_FLOAT8 || b_kind == TNI_FLOAT8)
+        return TN_DTYPE_NONE;
+    if (high != TNI_FLOAT && (is_wide_unsigned(a) || is_wide_unsigned(b)))
         return TN_DTYPE_NONE;
     if (high == TNI_COMPLEX)
         return promote_complex(a, b);
@@ -134,8 +138,6 @@ bool tn_can_cast(tn_dtype from, tn_dtype to)
         return false;
     if (tni_is_float(from) && (target == TNI_BOOL || target == TNI_INT || target == TNI_UINT))
         return false;
-    if (source == TNI_INT && target == TNI_UINT)
-        return to == TN_UINT8; /* torch.can_cast treats uint8 like the signed integers */
     return source == TNI_BOOL || target != TNI_BOOL;
 }
 
@@ -217,8 +219,8 @@ bool tni_scalar_fits(tn_scalar scalar, tn_dtype dtype)
     bool sign = tni_dtype_kind(dtype) == TNI_INT;
     if (scalar.kind == TN_SCALAR_FLOAT) {
         /* 2^63 and 2^64 are doubles; the largest integer of 64 bits is not */
-        double low = sign ? -ldexp(1, bits - 1) : -ldexp(1, bits), high = ldexp(1, sign ? bits - 1 : bits);
-        return scalar.value.f > low - 1 && scalar.value.f >= low && scalar.value.f < high;
+        double low = sign ? -ldexp(1, bits - 1) : 0, high = ldexp(1, sign ? bits - 1 : bits);
+        return scalar.value.f >= low && scalar.value.f < high;
     }
     int64_t value = scalar.value.i;
     if (bits == 64)

@@ -84,9 +84,12 @@ void tni_dim_order(const int64_t *sizes, int ndim, const int64_t *const *strides
 void tni_strides_in_order(const int64_t *sizes, int ndim, const int *perm, int64_t *strides)
 {
     int64_t stride = 1;
+    bool row_major = true;
+    for (int i = 0; i < ndim; i++)
+        row_major = row_major && perm[i] == ndim - 1 - i;
     for (int i = 0; i < ndim; i++) {
         strides[perm[i]] = stride;
-        stride *= sizes[perm[i]] > 1 ? sizes[perm[i]] : 1;
+        stride *= row_major && sizes[perm[i]] == 0 ? 1 : sizes[perm[i]];
     }
 }
 

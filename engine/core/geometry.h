@@ -44,7 +44,8 @@ bool tni_is_dense(const int64_t *sizes, const int64_t *strides, int ndim);
  * are told apart by size. strides[k] may be NULL (an operand without an opinion). perm gets ndim dims. */
 void tni_dim_order(const int64_t *sizes, int ndim, const int64_t *const *strides, int operands, int *perm);
 
-/* Strides without gaps in the order of perm (fastest first). */
+/* Strides without gaps in the order of perm (fastest first). A size of 0 makes
+ * those behind it 0 unless the order is row-major, as in PyTorch. */
 void tni_strides_in_order(const int64_t *sizes, int ndim, const int *perm, int64_t *strides);
 
 /* The strides of a copy that keeps the layout ("preserve"): the same when dense, else the same order of dims without

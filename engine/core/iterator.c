@@ -35,7 +35,7 @@ bool tni_iter_operand(tni_iter *it, char *data, const int64_t *sizes, const int6
     int64_t itemsize = tni_itemsize(dtype);
     int lead = it->ndim - ndim; /* missing leading dims are broadcast */
     for (int d = 0; d < it->ndim; d++) {
-        bool repeated = d < lead || (sizes[d - lead] == 1 && it->sizes[d] != 1);
+        bool repeated = d < lead || sizes[d - lead] == 1; /* the stride of one element may be anything */
         it->strides[k][d] = repeated ? 0 : strides[d - lead] * itemsize;
     }
     return true;

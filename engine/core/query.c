@@ -226,7 +226,7 @@ int64_t tn_item_i64(const tn_tensor *x)
         return only_element("item_i64", x, TN_INT64, &value) ? value : 0;
     if (!only_element("item_i64", x, TN_FLOAT64, &real))
         return 0;
-    if (!(real > -0x1p63 - 1 && real >= -0x1p63 && real < 0x1p63)) {
+    if (!(real >= -0x1p63 && real < 0x1p63)) {
         char text[40];
         tni_text_double(text, sizeof text, real);
         TNI_FAIL(TN_ERROR_OVERFLOW, "item_i64", "the element is %s, which int64 does not hold", text);

@@ -84,10 +84,10 @@ static void argmax_run(const tni_call *call, void *workspace)
     int reduced[TN_MAX_NDIM], kept[TN_MAX_NDIM], n_reduced = 0, n_kept = 0;
     tni_reduced_dims(tni_call_name(call), x, &attr->dims, &mask); /* infer made sure */
     for (int d = 0; d < x->ndim; d++) {
-        if ((mask >> d) & 1)
-            reduced[n_reduced++] = d;
-        else
+        if (!((mask >> d) & 1))
             kept[n_kept++] = d;
+        else if (x->sizes[d] != 1)
+            reduced[n_reduced++] = d;
     }
     search find = searches[tni_lane_of((tn_dtype)x->dtype)];
     for (int64_t i = 0; i < out->numel; i++) {

@@ -147,7 +147,7 @@ bool tn_equal(tn_tensor *a, tn_tensor *b)
     const tolerance exact = {0, 0, false};
     pair p;
     verdict v = {.mismatches = 1};
-    if (check_two("equal", a, b) || check_same_dtype("equal", a, b))
+    if (check_two("equal", a, b))
         return false;
     if (a->ndim != b->ndim || memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof *a->sizes) != 0)
         return false;
@@ -247,6 +247,49 @@ static tn_status compare_attributes(const tn_tensor *actual, const tn_tensor *ex
     return TN_OK;
 }
 
+/* One whole number as Python prints it. */
+static void whole_text(char *buf, size_t size, int64_t value, bool truth)
+{
+    if (truth)
+        snprintf(buf, size, "%s", value ? "True" : "False");
+    else
+        snprintf(buf, size, "%lld", (long long)value);
+}
+
+/* The report on 0-dim tensors: the values, and their difference as Python works it out, in float64 or whole numbers.
+ * `truth`: both are bool. */
+static tn_status report_scalars(const pair *p, const tolerance *t, bool truth)
+{
+    char a[40], b[40], gap[40], ratio[40], atol[40], rtol[40], abs_allowed[64] = "", rel_allowed[64] = "";
+    bool equality = t->rtol == 0 && t->atol == 0;
+    double rel;
+    if (p->dtype == TN_INT64) {
+        int64_t x = tn_item_i64(p->a), y = tn_item_i64(p->b);
+        uint64_t exact = x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
+        uint64_t size = y < 0 ? 0 - (uint64_t)y : (uint64_t)y;
+        rel = y == 0 ? (double)INFINITY : (double)((long double)exact / (long double)size);
+        whole_text(a, sizeof a, x, truth);
+        whole_text(b, sizeof b, y, truth);
+        snprintf(gap, sizeof gap, "%llu", (unsigned long long)exact);
+    } else {
+        double x = tn_item(p->a), y = tn_item(p->b), difference = fabs(x - y);
+        rel = y == 0 ? (double)INFINITY : difference / fabs(y);
+        tni_text_double(a, sizeof a, x);
+        tni_text_double(b, sizeof b, y);
+        tni_text_double(gap, sizeof gap, difference);
+    }
+    tni_text_double(ratio, sizeof ratio, rel);
+    tni_text_double(atol, sizeof atol, t->atol);
+    tni_text_double(rtol, sizeof rtol, t->rtol);
+    if (!equality) {
+        snprintf(abs_allowed, sizeof abs_allowed, " (up to %s allowed)", atol);
+        snprintf(rel_allowed, sizeof rel_allowed, " (up to %s allowed)", rtol);
+    }
+    return REPORT("Scalars are not %s!\n\nExpected %s but got %s.\n"
+                  "Absolute difference: %s%s\nRelative difference: %s%s",
+                  equality ? "equal" : "close", b, a, gap, abs_allowed, ratio, rel_allowed);
+}
+
 static tn_status report_mismatch(const pair *p, const tolerance *t, const verdict *v)
 {
     char abs[40], rel[40], share[40], abs_at[120], rel_at[120], atol[40], rtol[40], abs_allowed[64] = "",
@@ -298,7 +341,9 @@ tn_status tn_assert_close(tn_tensor *actual, tn_tensor *expected, const tn_asser
     tn_scope scope = tn_scope_begin();
     if (make_pair("assert_close", actual, expected, &p) == TN_OK) {
         judge(&p, &t, &v);
-        if (v.mismatches > 0)
+        if (v.mismatches > 0 && actual->ndim == 0)
+            report_scalars(&p, &t, (tn_dtype)actual->dtype == TN_BOOL && (tn_dtype)expected->dtype == TN_BOOL);
+        else if (v.mismatches > 0)
             report_mismatch(&p, &t, &v);
     }
     tn_scope_end(scope);

@@ -121,7 +121,8 @@ void tni_copy_broadcast(const tn_tensor *to, const tn_tensor *x)
 static tn_status clone_infer(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *x = call->in[0];
-    tni_meta_like(meta, x, (tn_dtype)x->dtype);
+    meta->record.dtype = (tn_dtype)x->dtype;
+    tni_meta_preserved(meta, x); /* strides of size-1 dims and of empty tensors are kept too */
     return TN_OK;
 }
 
@@ -145,7 +146,8 @@ static tn_status to_infer(tni_call *call, tni_meta *meta)
     if (!tni_converter_of((tn_dtype)x->dtype, dtype))
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "to", "no conversion from %s to %s",
                         tn_dtype_name((tn_dtype)x->dtype), tn_dtype_name(dtype));
-    tni_meta_like(meta, x, dtype);
+    meta->record.dtype = dtype;
+    tni_meta_preserved(meta, x);
     return TN_OK;
 }
 

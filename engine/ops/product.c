@@ -6,6 +6,12 @@
 #include "base/error.h"
 #include "core/overlap.h"
 
+/* The stride of a dim of one element may be anything, and kernels step once beyond it: that stays an address. */
+static int64_t tame(int64_t stride, int64_t size)
+{
+    return size > 1 || stride < INT64_C(1) << 40 ? stride : 1;
+}
+
 void tni_product_fold(tni_product *p)
 {
     tni_gemm *g = &p->gemm;
@@ -26,10 +32,10 @@ void tni_product_fold(tni_product *p)
         }
         p->batch_ndim--;
     }
-    g->a_row = p->a.row;
-    g->a_col = p->a.column;
-    g->b_row = p->b.row;
-    g->b_col = p->b.column;
+    g->a_row = tame(p->a.row, g->m);
+    g->a_col = tame(p->a.column, g->k);
+    g->b_row = tame(p->b.row, g->k);
+    g->b_col = tame(p->b.column, g->n);
     g->c_row = p->c.row;
     g->c_col = p->c.column;
 }

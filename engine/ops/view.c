@@ -52,8 +52,13 @@ static tn_status inferred_size(const char *name, const tn_tensor *x, const tni_i
         else if (!tni_mul_i64(known, sizes[d], &known))
             return TNI_FAIL(TN_ERROR_OVERFLOW, name, "the sizes count more elements than 64 bits");
     }
-    if (unknown < 0)
-        return known == x->numel ? TN_OK : fail_numel(name, x, size);
+    if (unknown < 0) {
+        if (known != x->numel)
+            return fail_numel(name, x, size);
+        if (known == 0 && !tni_numel(sizes, size->n, &known))
+            return TNI_FAIL(TN_ERROR_OVERFLOW, name, "the sizes beside the 0 count more elements than 64 bits");
+        return TN_OK;
+    }
     if (known == 0)
         return TNI_FAIL(TN_ERROR_ARGUMENT, name, "the size -1 of dim %d could be anything, since another size is 0",
                         unknown);
@@ -145,7 +150,10 @@ static tn_status expand_infer(tni_call *call, tni_meta *meta)
     for (int d = size->n - 1; d >= 0; d--) {
         int64_t have = d >= lead ? x->sizes[d - lead] : 1, asked = size->data[d];
         /* a new dim of size 1 gets the stride that keeps the result contiguous */
-        int64_t stride = d >= lead ? x->strides[d - lead] : d + 1 < size->n ? sizes[d + 1] * strides[d + 1] : 1;
+        int64_t stride = d >= lead ? x->strides[d - lead] : 1;
+        if (d < lead && d + 1 < size->n && !tni_mul_i64(sizes[d + 1], strides[d + 1], &stride))
+            return TNI_FAIL(TN_ERROR_OVERFLOW, "expand", "size %lld times stride %lld is more than 64 bits hold",
+                            (long long)sizes[d + 1], (long long)strides[d + 1]);
         if (asked == -1 && d < lead)
             return TNI_FAIL(TN_ERROR_ARGUMENT, "expand", "size -1 for the new dim %d, needed a size", d);
         if (asked < -1)

@@ -84,6 +84,17 @@ static tn_status refuse_scalar(const char *name, const tn_tensor *x)
     return x->ndim > 0 ? TN_OK : TNI_FAIL(TN_ERROR_DIM, name, "the tensor has no dims, needed one to cut");
 }
 
+/* Moves the view's beginning. Strides of dims that hold one element or none may be anything, so the place may be too. */
+static tn_status move_offset(const char *name, tni_record *record, int64_t steps, int64_t stride)
+{
+    int64_t by, bytes;
+    if (tni_mul_i64(steps, stride, &by) && tni_add_i64(record->offset, by, &record->offset) &&
+        tni_mul_i64(record->offset, tni_itemsize(record->dtype), &bytes))
+        return TN_OK;
+    return TNI_FAIL(TN_ERROR_OVERFLOW, name, "%lld steps of stride %lld lead beyond 64 bits", (long long)steps,
+                    (long long)stride);
+}
+
 static tn_status narrow_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
@@ -103,7 +114,8 @@ static tn_status narrow_infer(tni_call *call, tni_meta *meta)
                         (long long)attr->start, (long long)length, dim, (long long)size);
     int64_t *sizes = own_geometry(meta, x);
     sizes[dim] = length;
-    meta->record.offset += start * x->strides[dim];
+    if (move_offset("narrow", &meta->record, start, x->strides[dim]))
+        return tni_pending();
     meta->record.numel = 1;
     for (int d = 0; d < x->ndim; d++)
         meta->record.numel *= sizes[d];
@@ -123,7 +135,8 @@ static tn_status select_infer(tni_call *call, tni_meta *meta)
                         (long long)size);
     index += index < 0 ? size : 0;
     int64_t *sizes = own_geometry(meta, x), *strides = sizes + TN_MAX_NDIM;
-    meta->record.offset += index * x->strides[dim];
+    if (move_offset("select", &meta->record, index, x->strides[dim]))
+        return tni_pending();
     meta->record.ndim--;
     meta->record.numel = 1;
     for (int d = 0; d < meta->record.ndim; d++) {
@@ -162,7 +175,8 @@ static tn_status slice_infer(tni_call *call, tni_meta *meta)
     int64_t *sizes = own_geometry(meta, x);
     sizes[dim] = (end - start) / attr->step + ((end - start) % attr->step != 0);
     sizes[TN_MAX_NDIM + dim] = stride;
-    meta->record.offset += start * x->strides[dim];
+    if (move_offset("slice", &meta->record, start, x->strides[dim]))
+        return tni_pending();
     meta->record.numel = 1;
     for (int d = 0; d < x->ndim; d++)
         meta->record.numel *= sizes[d];
@@ -186,8 +200,9 @@ static tn_status unsqueeze_infer(tni_call *call, tni_meta *meta)
         sizes[d] = d == dim ? 1 : x->sizes[from];
         strides[d] = d == dim ? 1 : x->strides[from];
     }
-    if (dim < x->ndim)
-        strides[dim] = x->sizes[dim] * x->strides[dim];
+    if (dim < x->ndim && !tni_mul_i64(x->sizes[dim], x->strides[dim], &strides[dim]))
+        return TNI_FAIL(TN_ERROR_OVERFLOW, "unsqueeze", "size %lld times stride %lld is more than 64 bits hold",
+                        (long long)x->sizes[dim], (long long)x->strides[dim]);
     meta->record.ndim = ndim;
     meta->record.sizes = sizes;
     meta->record.strides = strides;

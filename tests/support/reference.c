@@ -1,4 +1,4 @@
-/* See reference.h. One function a family; the table at the end says which operator belongs where. */
+/* See reference.h. One function a family; the table at the end says which operator belongs where; views are in reference_views.c. */
 #include "support/reference.h"
 
 #include <float.h>
@@ -15,7 +15,7 @@ static const reference_argument *argument(const reference_call *call, int i)
     return i < call->n && call->arguments[i].kind != SAMPLE_NONE ? &call->arguments[i] : NULL;
 }
 
-static int64_t integer(const reference_call *call, int i, int64_t otherwise)
+int64_t reference_integer(const reference_call *call, int i, int64_t otherwise)
 {
     const reference_argument *a = argument(call, i);
     return a ? a->given->number.value.i : otherwise;
@@ -23,7 +23,7 @@ static int64_t integer(const reference_call *call, int i, int64_t otherwise)
 
 static bool flag(const reference_call *call, int i)
 {
-    return integer(call, i, 0) != 0;
+    return reference_integer(call, i, 0) != 0;
 }
 
 static tn_dtype dtype_argument(const reference_call *call, int i, tn_dtype otherwise)
@@ -255,7 +255,7 @@ static void unary(const reference_call *call, expectation *e, int row)
 
 enum { SUM, MEAN, AMAX, ARGMAX };
 
-static uint64_t dims_mask(const reference_call *call, int i, int ndim)
+uint64_t reference_dims(const reference_call *call, int i, int ndim)
 {
     const reference_argument *a = argument(call, i);
     if (!a || (a->kind == SAMPLE_INTS && a->given->n == 0))
@@ -303,7 +303,7 @@ static void reduced_shape(const reference_call *call, const grid *x, uint64_t ma
 static void sum(const reference_call *call, expectation *e, int row)
 {
     const grid *x = &call->arguments[0].grid;
-    uint64_t mask = dims_mask(call, 1, x->ndim);
+    uint64_t mask = reference_dims(call, 1, x->ndim);
     tn_dtype dtype = dtype_argument(call, 3, dtype_is_float(x->dtype) ? x->dtype : TN_INT64);
     reduced_shape(call, x, mask, dtype, e);
     double *bounds = bounds_for(e);
@@ -329,7 +329,7 @@ static void sum(const reference_call *call, expectation *e, int row)
 static void largest(const reference_call *call, expectation *e, int row)
 {
     const grid *x = &call->arguments[0].grid;
-    uint64_t mask = dims_mask(call, 1, x->ndim);
+    uint64_t mask = reference_dims(call, 1, x->ndim);
     reduced_shape(call, x, mask, row == AMAX ? x->dtype : TN_INT64, e);
     bool *seen = calloc((size_t)e->grid.numel + 1, sizeof *seen);
     cell *best = calloc((size_t)e->grid.numel + 1, sizeof *best);
@@ -507,185 +507,6 @@ static void fill(const reference_call *call, expectation *e, int row)
         e->grid.cells[i] = cell_convert(c, s.kind == TN_SCALAR_FLOAT ? TN_FLOAT64 : TN_INT64, self->dtype);
 }
 
-/* --- views */
-
-static void view_of(const reference_call *call, expectation *e, const int64_t *sizes, int ndim)
-{
-    e->grid = grid_new(call->arguments[0].grid.dtype, sizes, ndim);
-    e->at = calloc((size_t)e->grid.numel + 1, sizeof *e->at);
-    e->shares = SHARES_STORAGE;
-}
-
-static void view_element(const reference_call *call, expectation *e, int64_t to, int64_t from)
-{
-    e->grid.cells[to] = call->arguments[0].grid.cells[from];
-    e->at[to] = element_address(call->arguments[0].tensor, from);
-}
-
-/* Whether one step a dim leads to every address: then a view exists. */
-static bool describable(const expectation *e)
-{
-    int64_t index[GRID_NDIM], steps[GRID_NDIM] = {0};
-    for (int64_t i = 0; i < e->grid.numel; i++) {
-        int64_t place = 0, moved = 0, at = -1;
-        grid_index(&e->grid, i, index);
-        for (int d = 0; d < e->grid.ndim; d++) {
-            place += index[d] * steps[d];
-            moved += index[d] != 0;
-            at = index[d] == 1 ? d : at;
-        }
-        if (moved == 1 && at >= 0)
-            steps[at] = e->at[i] - e->at[0];
-        else if (e->at[i] - e->at[0] != place)
-            return false;
-    }
-    return true;
-}
-
-enum { VIEW, RESHAPE, CONTIGUOUS };
-
-/* Row-major order stays; the size may hold a -1. */
-static void regrid(const reference_call *call, expectation *e, int row)
-{
-    const grid *x = &call->arguments[0].grid;
-    int64_t sizes[GRID_NDIM], known = 1;
-    int ndim = row == CONTIGUOUS ? x->ndim : call->arguments[1].given->n;
-    memcpy(sizes, row == CONTIGUOUS ? x->sizes : call->arguments[1].given->numbers, sizeof sizes);
-    for (int d = 0; d < ndim; d++)
-        known *= sizes[d] == -1 ? 1 : sizes[d];
-    for (int d = 0; d < ndim; d++)
-        sizes[d] = sizes[d] == -1 ? x->numel / known : sizes[d];
-    view_of(call, e, sizes, ndim);
-    for (int64_t i = 0; i < e->grid.numel; i++)
-        view_element(call, e, i, i);
-    if (row == CONTIGUOUS && tn_is_contiguous(call->arguments[0].tensor))
-        e->shares = IS_SAME;
-    else if (row == CONTIGUOUS || !describable(e))
-        e->shares = SHARES_NOTHING;
-}
-
-static void expand(const reference_call *call, expectation *e, int row)
-{
-    const grid *x = &call->arguments[0].grid;
-    const sample_argument *size = call->arguments[1].given;
-    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM];
-    int lead = size->n - x->ndim;
-    (void)row;
-    for (int d = 0; d < size->n; d++)
-        sizes[d] = size->numbers[d] == -1 ? x->sizes[d - lead] : size->numbers[d];
-    view_of(call, e, sizes, size->n);
-    for (int64_t i = 0; i < e->grid.numel; i++) {
-        grid_index(&e->grid, i, index);
-        for (int d = 0; d < x->ndim; d++)
-            own[d] = x->sizes[d] == 1 ? 0 : index[d + lead];
-        view_element(call, e, i, grid_linear(x, own));
-    }
-}
-
-static void as_strided(const reference_call *call, expectation *e, int row)
-{
-    const tn_tensor *x = call->arguments[0].tensor;
-    const sample_argument *size = call->arguments[1].given, *stride = call->arguments[2].given;
-    int64_t offset = integer(call, 3, tn_storage_offset(x)), index[GRID_NDIM];
-    int64_t itemsize = (int64_t)tn_itemsize(call->arguments[0].grid.dtype);
-    (void)row;
-    view_of(call, e, size->numbers, size->n);
-    for (int64_t i = 0; i < e->grid.numel; i++) {
-        int64_t at = offset;
-        grid_index(&e->grid, i, index);
-        for (int d = 0; d < size->n; d++)
-            at += index[d] * stride->numbers[d];
-        e->at[i] = (const char *)tn_storage_data(x) + at * itemsize;
-    }
-    free(e->grid.cells);
-    e->grid.cells = NULL; /* the addresses say it all: the storage holds guards too */
-}
-
-enum { TRANSPOSE, T2, TALL };
-
-static void permute(const reference_call *call, expectation *e, int row)
-{
-    const grid *x = &call->arguments[0].grid;
-    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM];
-    int order[GRID_NDIM];
-    for (int d = 0; d < x->ndim; d++)
-        order[d] = row == TRANSPOSE ? d : x->ndim - 1 - d;
-    if (row == TRANSPOSE && x->ndim > 0) {
-        int64_t a = integer(call, 1, 0), b = integer(call, 2, 0);
-        a += a < 0 ? x->ndim : 0;
-        b += b < 0 ? x->ndim : 0;
-        order[a] = (int)b;
-        order[b] = (int)a;
-    }
-    for (int d = 0; d < x->ndim; d++)
-        sizes[d] = x->sizes[order[d]];
-    view_of(call, e, sizes, x->ndim);
-    for (int64_t i = 0; i < e->grid.numel; i++) {
-        grid_index(&e->grid, i, index);
-        for (int d = 0; d < x->ndim; d++)
-            own[order[d]] = index[d];
-        view_element(call, e, i, grid_linear(x, own));
-    }
-}
-
-enum { NARROW, SELECT, SLICE };
-
-static void cut(const reference_call *call, expectation *e, int row)
-{
-    const grid *x = &call->arguments[0].grid;
-    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM];
-    int64_t dim = integer(call, 1, 0), start = integer(call, 2, 0), step = 1, n = 1;
-    dim += dim < 0 ? x->ndim : 0;
-    int64_t size = x->sizes[dim];
-    start += start < 0 ? size : 0;
-    if (row == NARROW)
-        n = integer(call, 3, 0);
-    if (row == SLICE) {
-        int64_t end = integer(call, 3, INT64_MAX);
-        step = integer(call, 4, 1);
-        end += end < 0 ? size : 0;
-        start = start < 0 ? 0 : start > size ? size : start;
-        end = end < start ? start : end > size ? size : end;
-        n = (end - start + step - 1) / step;
-    }
-    int kept = 0;
-    for (int d = 0; d < x->ndim; d++)
-        if (d != dim || row != SELECT)
-            sizes[kept++] = d == dim ? n : x->sizes[d];
-    view_of(call, e, sizes, kept);
-    for (int64_t i = 0; i < e->grid.numel; i++) {
-        grid_index(&e->grid, i, index);
-        for (int d = 0; d < x->ndim; d++) {
-            int from = row == SELECT && d > dim ? d - 1 : d;
-            own[d] = d == dim ? (row == SELECT ? start : start + index[from] * step) : index[from];
-        }
-        view_element(call, e, i, grid_linear(x, own));
-    }
-}
-
-enum { UNSQUEEZE, SQUEEZE };
-
-static void squeeze(const reference_call *call, expectation *e, int row)
-{
-    const grid *x = &call->arguments[0].grid;
-    int64_t sizes[GRID_NDIM];
-    int kept = 0;
-    if (row == UNSQUEEZE) {
-        int64_t dim = integer(call, 1, 0);
-        dim += dim < 0 ? x->ndim + 1 : 0;
-        for (int d = 0; d <= x->ndim; d++)
-            sizes[kept++] = d == dim ? 1 : x->sizes[d < dim ? d : d - 1];
-    } else {
-        uint64_t mask = dims_mask(call, 1, x->ndim);
-        for (int d = 0; d < x->ndim; d++)
-            if (x->sizes[d] != 1 || !(mask & (UINT64_C(1) << d)))
-                sizes[kept++] = x->sizes[d];
-    }
-    view_of(call, e, sizes, kept);
-    for (int64_t i = 0; i < e->grid.numel; i++)
-        view_element(call, e, i, i);
-}
-
 static const struct {
     const char *name;
     reference reference;
@@ -703,11 +524,6 @@ static const struct {
     {"zeros", create, ZEROS},       {"ones", create, ONES},           {"full", create, FULL},
     {"arange", arange, 0},          {"clone", clone, 0},              {"to", to, 0},
     {"copy_", copy, 0},             {"fill_", fill, 0},               {"zero_", fill, 0},
-    {"view", regrid, VIEW},         {"reshape", regrid, RESHAPE},     {"contiguous", regrid, CONTIGUOUS},
-    {"expand", expand, 0},          {"as_strided", as_strided, 0},    {"transpose", permute, TRANSPOSE},
-    {"t", permute, T2},             {"T", permute, TALL},             {"narrow", cut, NARROW},
-    {"select", cut, SELECT},        {"slice", cut, SLICE},            {"unsqueeze", squeeze, UNSQUEEZE},
-    {"squeeze", squeeze, SQUEEZE},
 };
 
 bool reference_of(const reference_call *call, expectation *e)
@@ -719,7 +535,7 @@ bool reference_of(const reference_call *call, expectation *e)
         references[i].reference(call, e, references[i].row);
         return true;
     }
-    return false;
+    return reference_of_view(call, e);
 }
 
 void expectation_free(expectation *e)

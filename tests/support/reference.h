@@ -32,6 +32,15 @@ typedef struct expectation {
 bool reference_of(const reference_call *call, expectation *e);
 void expectation_free(expectation *e);
 
+/* reference_of for views: reference_views.c. *e must be zero. */
+bool reference_of_view(const reference_call *call, expectation *e);
+
+/* Argument i, an integer, or what it is when it was left off. */
+int64_t reference_integer(const reference_call *call, int i, int64_t otherwise);
+
+/* Argument i, a list of dims, as bits: all of them when it was left off or is empty. */
+uint64_t reference_dims(const reference_call *call, int i, int ndim);
+
 /* The dtype of a result of operands (float32, float64, int64, bool): priority by dims, then kinds. As torch.result_type. */
 tn_dtype reference_promote(const reference_call *call, int operands);
 

@@ -30,8 +30,8 @@ TN_API size_t tn_itemsize(tn_dtype dtype);
 TN_API bool tn_is_floating_point(tn_dtype dtype);
 
 /* The smallest dtype that both fit in by PyTorch's rules (bool < integers < floats < complex).
- * errors TN_ERROR_DTYPE for pairs that PyTorch does not promote: uint16 to uint64 with signed integers, two different
- *        float8 or one with another type, quantised and bits types with any other; then TN_DTYPE_NONE. */
+ * errors TN_ERROR_DTYPE for pairs that PyTorch does not promote: uint16 to uint64 with bool, integers or complex, two
+ *        different float8 or one with another type, quantised and bits types with any other; then TN_DTYPE_NONE. */
 TN_API tn_dtype tn_promote_types(tn_dtype a, tn_dtype b);
 
 /* Whether a result of dtype `from` may be written into a tensor of dtype `to`, as torch.can_cast: not from complex to

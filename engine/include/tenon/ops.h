@@ -213,8 +213,8 @@ typedef enum tn_order { TN_ORDER_SEQUENTIAL, TN_ORDER_SEQUENTIAL_FMA, TN_ORDER_M
 TN_API tn_tensor *tn_linear_reference(tn_tensor *x, tn_tensor *weight, tn_tensor *bias, tn_order order);
 TN_API tn_tensor *tn_sigmoid_reference(tn_tensor *x, tn_order order);
 
-/* Whether a and b have the same shape and equal elements (NaN is never equal). As torch.equal.
- * errors TN_ERROR_DTYPE if the dtypes differ; false while an error is pending */
+/* Whether a and b have the same shape and equal elements, in the dtype that they promote to (NaN is never equal). As
+ * torch.equal. errors TN_ERROR_DEVICE; false while an error is pending */
 TN_API bool tn_equal(tn_tensor *a, tn_tensor *b);
 
 /* Whether |a - b| <= atol + rtol |b| everywhere, after broadcasting; infinities must be equal, NaN equals NaN if

@@ -1,0 +1,123 @@
+/* Conversions between the dtypes that compute, strided and dense, against plain casts; bits alone for the others. */
+#include <math.h>
+#include <string.h>
+#include <tenon/tenon.h>
+
+#include "core/convert.h"
+#include "core/dtype.h"
+#include "support/test.h"
+
+static const tn_dtype four[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64, TN_BOOL};
+
+/* One number through both dtypes. */
+static void write_value(void *at, tn_dtype dtype, double value)
+{
+    float f32 = (float)value;
+    int64_t i64 = value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN;
+    unsigned char byte = value != 0 || isnan(value);
+    switch (dtype) {
+    case TN_FLOAT32:
+        memcpy(at, &f32, sizeof f32);
+        break;
+    case TN_FLOAT64:
+        memcpy(at, &value, sizeof value);
+        break;
+    case TN_INT64:
+        memcpy(at, &i64, sizeof i64);
+        break;
+    default:
+        memcpy(at, &byte, sizeof byte);
+    }
+}
+
+static double read_value(const void *at, tn_dtype dtype)
+{
+    float f32;
+    double f64;
+    int64_t i64;
+    switch (dtype) {
+    case TN_FLOAT32:
+        memcpy(&f32, at, sizeof f32);
+        return (double)f32;
+    case TN_FLOAT64:
+        memcpy(&f64, at, sizeof f64);
+        return f64;
+    case TN_INT64:
+        memcpy(&i64, at, sizeof i64);
+        return (double)i64;
+    default:
+        return *(const unsigned char *)at;
+    }
+}
+
+/* Floats are cut towards zero; what int64 does not hold, NaN among it, becomes its smallest, as PyTorch has it on x86. */
+static void values(void **state)
+{
+    static const double numbers[] = {0.0,   -0.0,  1,     -1,      0.5,           -0.5,          1.9,   -1.9,    1e10,
+                                     -1e10, 1e300, -1e19, 0x1p62, 9007199254740993, (double)NAN, (double)INFINITY, -(double)INFINITY, 1e-45};
+    enum { N = sizeof numbers / sizeof *numbers };
+    (void)state;
+    for (int pair = 0; pair < 16; pair++) {
+        tn_dtype from = four[pair / 4], to = four[pair % 4];
+        tni_converter convert = tni_converter_of(from, to);
+        assert_non_null(convert);
+        for (int gap = 1; gap <= 3; gap++) {
+            _Alignas(16) char source[N * 8 * 3], target[N * 8 * 3 + 8], wanted[8];
+            int64_t from_step = tni_itemsize(from) * gap, to_step = tni_itemsize(to) * (4 - gap);
+            memset(target, 0x5a, sizeof target);
+            for (int i = 0; i < N; i++)
+                write_value(source + i * from_step, from, numbers[i]);
+            convert(target, to_step, source, from_step, N);
+            for (int i = 0; i < N; i++) {
+                write_value(wanted, to, read_value(source + i * from_step, from));
+                if (from == TN_INT64) { /* not through a double */
+                    int64_t exact;
+                    memcpy(&exact, source + i * from_step, sizeof exact);
+                    float f32 = (float)exact;
+                    if (to == TN_INT64)
+                        memcpy(wanted, &exact, sizeof exact);
+                    if (to == TN_FLOAT32)
+                        memcpy(wanted, &f32, sizeof f32);
+                }
+                double a = read_value(target + i * to_step, to), b = read_value(wanted, to);
+                if (memcmp(target + i * to_step, wanted, (size_t)tni_itemsize(to)) != 0 && !(isnan(a) && isnan(b)))
+                    fail_msg("%s to %s, gap %d: %g became %g, needed %g", tn_dtype_name(from), tn_dtype_name(to), gap, numbers[i], a, b);
+            }
+            assert_int_equal(target[(N - 1) * to_step + tni_itemsize(to)], 0x5a); /* nothing behind the last */
+        }
+    }
+}
+
+static void bits_alone(void **state)
+{
+    (void)state;
+    for (int dtype = 0; dtype < TN_DTYPE_COUNT; dtype++) {
+        unsigned char from[16 * 5], to[16 * 5] = {0};
+        int64_t itemsize = tni_itemsize((tn_dtype)dtype);
+        for (int i = 0; i < 80; i++)
+            from[i] = (unsigned char)(i * 37 + 11);
+        tni_converter copy = tni_converter_of((tn_dtype)dtype, (tn_dtype)dtype);
+        copy(to, itemsize, from, itemsize, 5);
+        assert_memory_equal(to, from, (size_t)(5 * itemsize));
+        copy(to, itemsize, from, 2 * itemsize, 2);
+        assert_memory_equal(to + itemsize, from + 2 * itemsize, (size_t)itemsize);
+    }
+    assert_null(tni_converter_of(TN_FLOAT16, TN_FLOAT32));
+    assert_null(tni_converter_of(TN_BOOL, TN_BITS8));
+}
+
+static void scalars(void **state)
+{
+    float f32;
+    int64_t i64;
+    bool truth;
+    char unknown[16];
+    (void)state;
+    assert_true(tni_scalar_to(tn_int((INT64_C(1) << 53) + 1), TN_INT64, &i64) && i64 == (INT64_C(1) << 53) + 1);
+    assert_true(tni_scalar_to(tn_float(0.1), TN_FLOAT32, &f32) && f32 == 0.1f);
+    assert_true(tni_scalar_to(tn_float((double)NAN), TN_BOOL, &truth) && truth);
+    assert_true(tni_scalar_to(tn_bool(true), TN_INT64, &i64) && i64 == 1);
+    assert_false(tni_scalar_to(tn_int(1), TN_COMPLEX64, unknown));
+}
+
+TEST_MAIN(test(values), test(bits_alone), test(scalars))
