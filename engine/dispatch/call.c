@@ -33,6 +33,8 @@ static __attribute__((noinline)) tn_status dispatch_layer(tni_call *call, uint64
     thread->exclude = exclude | (UINT64_C(1) << bit);
     tn_status status = handler ? handler(layers[bit].context, call) : tni_dispatch(call);
     thread->exclude = exclude;
+    if (status == TN_OK && !call->out[0])
+        return TNI_FAIL(TN_ERROR_STATE, tni_call_name(call), "a layer handled the call and made no result");
     return status;
 }
 
@@ -189,6 +191,16 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call)
     return TN_OK;
 }
 
+/* Whether input i, which is NULL, was left off rightly or is a number. */
+static bool may_be_missing(const tni_call *call, int i)
+{
+    const unsigned bit = 1u << i;
+    uint32_t numbers = 0;
+    if (call->op->number_in & bit)
+        memcpy(&numbers, call->attr, sizeof numbers);
+    return (call->op->optional_in | numbers) & bit;
+}
+
 /* Every call: arguments that are missing, devices, layers. */
 static TNI_ASIDE tn_status dispatch_any(tni_call *call)
 {
@@ -201,7 +213,7 @@ static TNI_ASIDE tn_status dispatch_any(tni_call *call)
         const tn_tensor *x = call->in[i];
         if (x)
             keys |= x->keys;
-        else if (!(op->optional_in & (1u << i)))
+        else if (!may_be_missing(call, i))
             return fail_argument(call, i);
     }
     if (call->form != TNI_NEW) {

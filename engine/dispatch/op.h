@@ -14,7 +14,7 @@
  * Note [Attributes]
  * What an operator takes besides tensors stands in a plain struct of its own; the params say at which offset, so that
  * calls by name, printing and saving need no code per operator. A number that stands in for a tensor operand is an
- * attribute too: the input is then NULL. */
+ * attribute too: the input is then NULL, and bit i of the uint32_t that such an attribute struct begins with says so. */
 #ifndef TNI_DISPATCH_OP_H
 #define TNI_DISPATCH_OP_H
 
@@ -72,7 +72,8 @@ struct tni_op {
     const char *name[TNI_FORMS]; /* "add", "add_", "add_out": for messages and calls by name; NULL: no such form */
     tni_param params[TNI_MAX_PARAMS];
     uint8_t n_params, n_in, n_out;
-    uint8_t optional_in;     /* bit i: input i may be NULL */
+    uint8_t optional_in;     /* bit i: input i may be left off (NULL) */
+    uint8_t number_in;       /* bit i: input i may be a number instead: Note [Attributes] */
     bool overlap_allowed;    /* writes of one value everywhere may hit a cell twice */
     bool exact_out_dtype;    /* out= must have the result's dtype; otherwise tn_can_cast is enough */
     uint32_t dtypes;         /* TNI_DTYPE_BIT of those that run computes in; the tests run each */

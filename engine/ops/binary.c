@@ -104,7 +104,7 @@ static TNI_HOT void arithmetic_run(const tni_call *call, void *workspace)
 
 #define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])
 #define ARITHMETIC(row, dtype_set, texts)                                                                \
-    .n_in = 2, .n_out = 1, .optional_in = 3, .dtypes = dtype_set, .attr_bytes = sizeof(tni_binary_attr), \
+    .n_in = 2, .n_out = 1, .number_in = 3, .dtypes = dtype_set, .attr_bytes = sizeof(tni_binary_attr), \
     .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = row, .samples = texts
 
 #define PAIRS \

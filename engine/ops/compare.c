@@ -29,7 +29,7 @@ static TNI_HOT void compare_run(const tni_call *call, void *workspace)
 
 #define TNI_COMPARE(op, operator)                                                                             \
     const tni_op tni_op_##op = {                                                                              \
-        .name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2, .n_in = 2, .n_out = 1, .optional_in = 3,  \
+        .name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2, .n_in = 2, .n_out = 1, .number_in = 3,  \
         .dtypes = COMPARE_DTYPES, .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default, \
         .infer = compare_infer, .run = compare_run, .family = TNI_COMPARE_##op, .samples = SAMPLES};          \
     TNI_BINARY_FRONTS(op)

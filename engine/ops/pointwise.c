@@ -107,16 +107,12 @@ static tn_status two_tensors(const tni_call *call, tni_meta *meta)
 tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
 {
     tn_tensor *a = call->in[0], *b = call->in[1];
-    const tni_binary_attr *attr = call->attr;
     call->dense = tni_same_dense(a, b);
     if (call->dense) {
         *promoted = (tn_dtype)a->dtype;
         tni_meta_like(meta, a, *promoted);
         return TN_OK;
     }
-    for (int i = 0; i < 2; i++)
-        if (!call->in[i] && !(attr->numbers & (1u << i)))
-            return TNI_FAIL_NULL(tni_call_name(call), i + 1, call->op->params[i].name);
     if (!a && !b)
         return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "two numbers, needed at least one tensor");
     if (promoted_dtype(call, promoted))

@@ -78,7 +78,7 @@ static void sigmoid_reference_run(const tni_call *call, void *workspace)
         y[i] = 1 / (1 + (torch && i < vectors ? tni_sleef_expf(-y[i]) : expf(-y[i])));
 }
 
-#define ORDER TNI_ATTR("order", 'I', order_attr, order)
+#define ORDER TNI_OPTIONAL("order", 'I', order_attr, order)
 
 const tni_op tni_op_linear_reference = {
     .name = TNI_NAMES_NEW(linear_reference),
