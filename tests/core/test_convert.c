@@ -50,11 +50,28 @@ static double read_value(const void *at, tn_dtype dtype)
     }
 }
 
-/* Floats are cut towards zero; what int64 does not hold, NaN among it, becomes its smallest, as PyTorch has it on x86. */
+/* Floats are cut towards zero; what int64 does not hold, NaN among it, becomes its smallest, as PyTorch has it on x86.
+ */
 static void values(void **state)
 {
-    static const double numbers[] = {0.0,   -0.0,  1,     -1,      0.5,           -0.5,          1.9,   -1.9,    1e10,
-                                     -1e10, 1e300, -1e19, 0x1p62, 9007199254740993, (double)NAN, (double)INFINITY, -(double)INFINITY, 1e-45};
+    static const double numbers[] = {0.0,
+                                     -0.0,
+                                     1,
+                                     -1,
+                                     0.5,
+                                     -0.5,
+                                     1.9,
+                                     -1.9,
+                                     1e10,
+                                     -1e10,
+                                     1e300,
+                                     -1e19,
+                                     0x1p62,
+                                     9007199254740993,
+                                     (double)NAN,
+                                     (double)INFINITY,
+                                     -(double)INFINITY,
+                                     1e-45};
     enum { N = sizeof numbers / sizeof *numbers };
     (void)state;
     for (int pair = 0; pair < 16; pair++) {
@@ -81,7 +98,8 @@ static void values(void **state)
                 }
                 double a = read_value(target + i * to_step, to), b = read_value(wanted, to);
                 if (memcmp(target + i * to_step, wanted, (size_t)tni_itemsize(to)) != 0 && !(isnan(a) && isnan(b)))
-                    fail_msg("%s to %s, gap %d: %g became %g, needed %g", tn_dtype_name(from), tn_dtype_name(to), gap, numbers[i], a, b);
+                    fail_msg("%s to %s, gap %d: %g became %g, needed %g", tn_dtype_name(from), tn_dtype_name(to), gap,
+                             numbers[i], a, b);
             }
             assert_int_equal(target[(N - 1) * to_step + tni_itemsize(to)], 0x5a); /* nothing behind the last */
         }

@@ -49,7 +49,8 @@ static void names(void **state)
     assert_int_equal(tn_itemsize(TN_DTYPE_NONE), 0);
     assert_int_equal(tn_itemsize((tn_dtype)1000), 0);
     assert_false(tn_is_floating_point((tn_dtype)1000));
-    assert_true(tn_is_floating_point(TN_FLOAT8_E5M2) && tn_is_floating_point(TN_BFLOAT16) && !tn_is_floating_point(TN_COMPLEX64));
+    assert_true(tn_is_floating_point(TN_FLOAT8_E5M2) && tn_is_floating_point(TN_BFLOAT16) &&
+                !tn_is_floating_point(TN_COMPLEX64));
     const char *const bad[] = {"", "float", "FLOAT32", "float32 ", "torch.float32", NULL};
     for (int i = 0; i < 6; i++) {
         assert_int_equal(tn_dtype_from_name(bad[i]), TN_DTYPE_NONE);
@@ -69,7 +70,8 @@ static void default_dtype(void **state)
     assert_int_equal(tn_set_default_dtype(TN_FLOAT64), TN_OK);
     tn_scope scope = tn_scope_begin();
     assert_int_equal(tn_tensor_dtype(tn_zeros(NULL, 0, TN_DTYPE_NONE)), TN_FLOAT64);
-    assert_int_equal(tn_tensor_dtype(tn_div(tn_arange(tn_int(0), tn_int(2), tn_int(1), TN_DTYPE_NONE), tn_full(NULL, 0, tn_int(2), TN_INT64))),
+    assert_int_equal(tn_tensor_dtype(tn_div(tn_arange(tn_int(0), tn_int(2), tn_int(1), TN_DTYPE_NONE),
+                                            tn_full(NULL, 0, tn_int(2), TN_INT64))),
                      TN_FLOAT64);
     tn_scope_end(scope);
     assert_int_equal(tn_set_default_dtype(TN_INT64), TN_ERROR_DTYPE);
@@ -88,7 +90,8 @@ static void scalars_that_fit(void **state)
     assert_true(tni_scalar_fits(tn_int(-255), TN_UINT8) && !tni_scalar_fits(tn_float(-1), TN_UINT8));
     assert_true(tni_scalar_fits(tn_int(255), TN_UINT8) && !tni_scalar_fits(tn_int(256), TN_UINT8));
     assert_true(tni_scalar_fits(tn_float(-0x1p63), TN_INT64) && !tni_scalar_fits(tn_float(0x1p63), TN_INT64));
-    assert_false(tni_scalar_fits(tn_float((double)NAN), TN_INT64) || tni_scalar_fits(tn_float((double)INFINITY), TN_INT32));
+    assert_false(tni_scalar_fits(tn_float((double)NAN), TN_INT64) ||
+                 tni_scalar_fits(tn_float((double)INFINITY), TN_INT32));
     assert_true(tni_scalar_fits(tn_float((double)NAN), TN_FLOAT32) && tni_scalar_fits(tn_float(1e300), TN_FLOAT32));
     assert_true(tni_scalar_fits(tn_float((double)NAN), TN_BOOL));
 }

@@ -1,4 +1,5 @@
-/* View geometry against brute force: strides of views, extents with extreme numbers, density, broadcasting; and PyTorch's odd facts. */
+/* View geometry against brute force: strides of views, extents with extreme numbers, density, broadcasting; and
+ * PyTorch's odd facts. */
 #include <stdio.h>
 #include <string.h>
 #include <tenon/extend.h>
@@ -36,7 +37,8 @@ static int64_t count(const int64_t *sizes, int ndim)
 }
 
 /* Whether some strides of the new sizes give the old addresses, in order. */
-static bool view_exists(const int64_t *old_sizes, const int64_t *old_strides, int old_ndim, const int64_t *sizes, int ndim)
+static bool view_exists(const int64_t *old_sizes, const int64_t *old_strides, int old_ndim, const int64_t *sizes,
+                        int ndim)
 {
     int64_t steps[8], weight = 1, numel = count(sizes, ndim);
     for (int d = ndim - 1; d >= 0; d--) {
@@ -94,7 +96,8 @@ static void view_strides(void **state)
             tn_format_shape(from, sizeof from, old_sizes, old_ndim);
             tn_format_shape(by, sizeof by, old_strides, old_ndim);
             tn_format_shape(to, sizeof to, sizes, ndim);
-            fail_msg("sizes %s strides %s viewed as %s: %s, needed %s", from, by, to, got ? "a view" : "none", wanted ? "one" : "none");
+            fail_msg("sizes %s strides %s viewed as %s: %s, needed %s", from, by, to, got ? "a view" : "none",
+                     wanted ? "one" : "none");
         }
     }
     assert_true(exist > 20000 && exist < 98000);
@@ -130,8 +133,18 @@ static void density_and_contiguity(void **state)
 /* Extents and counts at the edge of 64 bits, against 128-bit arithmetic. */
 static void extreme_numbers(void **state)
 {
-    static const int64_t extremes[] = {0, 1, 2, 3, INT64_MAX, INT64_MAX / 2, INT64_MAX / 2 + 1, INT64_C(1) << 32,
-                                       (INT64_C(1) << 32) - 1, INT64_C(1) << 62, 2305843009213693953, 3037000500};
+    static const int64_t extremes[] = {0,
+                                       1,
+                                       2,
+                                       3,
+                                       INT64_MAX,
+                                       INT64_MAX / 2,
+                                       INT64_MAX / 2 + 1,
+                                       INT64_C(1) << 32,
+                                       (INT64_C(1) << 32) - 1,
+                                       INT64_C(1) << 62,
+                                       2305843009213693953,
+                                       3037000500};
     (void)state;
     for (int round = 0; round < 50000; round++) {
         int64_t sizes[3], strides[3], got;
@@ -211,11 +224,12 @@ static void check_record(tn_tensor *x, int ndim, const int64_t *sizes, const int
         char text[100] = "nothing";
         if (x)
             tn_format_shape(text, sizeof text, tn_strides(x), tn_ndim(x));
-        fail_msg("line %d: strides %s, offset %lld: %s", line, text, x ? (long long)tn_storage_offset(x) : 0, tn_error_message());
+        fail_msg("line %d: strides %s, offset %lld: %s", line, text, x ? (long long)tn_storage_offset(x) : 0,
+                 tn_error_message());
     }
 }
 
-#define LIST(...) ((const int64_t[]){__VA_ARGS__})
+#define LIST(...)                               ((const int64_t[]){__VA_ARGS__})
 #define RECORD(x, ndim, sizes, strides, offset) check_record(x, ndim, sizes, strides, offset, __LINE__)
 
 /* Each measured on PyTorch. */
@@ -224,7 +238,8 @@ static void odd_facts(void **state)
     (void)state;
     tn_scope scope = tn_scope_begin();
     tn_tensor *x = tn_zeros(LIST(3, 5), 2, TN_FLOAT32), *small = tn_zeros(LIST(2, 3), 2, TN_FLOAT32);
-    /* a size-1 dim put in by view takes the stride of the block that it joins; unsqueeze gives size * stride of the next, 1 at the end */
+    /* a size-1 dim put in by view takes the stride of the block that it joins; unsqueeze gives size * stride of the
+     * next, 1 at the end */
     tn_tensor *column = tn_transpose(tn_zeros(LIST(2, 3), 2, TN_FLOAT32), 0, 1);
     RECORD(tn_view(column, LIST(3, 1, 1, 2), 4), 4, LIST(3, 1, 1, 2), LIST(1, 6, 6, 3), 0);
     RECORD(tn_unsqueeze(small, 1), 3, LIST(2, 1, 3), LIST(3, 3, 1), 0);
@@ -240,8 +255,10 @@ static void odd_facts(void **state)
     tn_tensor *one = tn_as_strided(x, LIST(1, 3), LIST(9, 1), 2, 0);
     assert_ptr_equal(tn_contiguous(one), one);
     /* gappy dims merge, and so does an expansion whose strides are all 0; one expanded dim does not */
-    RECORD(tn_view(tn_as_strided(tn_zeros(LIST(30), 1, TN_FLOAT32), LIST(4, 2), LIST(6, 3), 2, 0), LIST(8), 1), 1, LIST(8), LIST(3), 0);
-    RECORD(tn_view(tn_expand(tn_zeros(LIST(1, 1), 2, TN_FLOAT32), LIST(3, 4), 2), LIST(12), 1), 1, LIST(12), LIST(0), 0);
+    RECORD(tn_view(tn_as_strided(tn_zeros(LIST(30), 1, TN_FLOAT32), LIST(4, 2), LIST(6, 3), 2, 0), LIST(8), 1), 1,
+           LIST(8), LIST(3), 0);
+    RECORD(tn_view(tn_expand(tn_zeros(LIST(1, 1), 2, TN_FLOAT32), LIST(3, 4), 2), LIST(12), 1), 1, LIST(12), LIST(0),
+           0);
     assert_null(tn_view(tn_expand(tn_zeros(LIST(3, 1), 2, TN_FLOAT32), LIST(3, 4), 2), LIST(12), 1));
     assert_int_equal(tn_error_code(), TN_ERROR_VIEW);
     tn_error_clear();
@@ -286,9 +303,12 @@ static void extreme_views(void **state)
     const int64_t most = INT64_MAX, huge[] = {most, most / 2, most / 4, INT64_C(1) << 62, INT64_C(1) << 61};
     for (int i = 0; i < 5; i++) {
         int64_t stride = huge[i];
-        tn_tensor *views[] = {tn_as_strided(x, LIST(1, 2), LIST(stride, 1), 2, 1), tn_as_strided(x, LIST(0, 3), LIST(1, stride), 2, 0),
-                              tn_as_strided(x, LIST(0), LIST(1), 1, stride), tn_as_strided(x, LIST(2), LIST(stride), 1, 0),
-                              tn_as_strided(x, LIST(stride, 0), LIST(1, 1), 2, 0), tn_as_strided(x, LIST(1, 1), LIST(stride, stride), 2, 2)};
+        tn_tensor *views[] = {tn_as_strided(x, LIST(1, 2), LIST(stride, 1), 2, 1),
+                              tn_as_strided(x, LIST(0, 3), LIST(1, stride), 2, 0),
+                              tn_as_strided(x, LIST(0), LIST(1), 1, stride),
+                              tn_as_strided(x, LIST(2), LIST(stride), 1, 0),
+                              tn_as_strided(x, LIST(stride, 0), LIST(1, 1), 2, 0),
+                              tn_as_strided(x, LIST(1, 1), LIST(stride, stride), 2, 2)};
         tn_error_clear();
         for (int k = 0; k < 6; k++) {
             tn_tensor *v = views[k];
@@ -346,5 +366,5 @@ static void extreme_views(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(view_strides), test(density_and_contiguity), test(extreme_numbers), test(broadcasting), test(wrapped_dims),
-          test(odd_facts), test(extreme_views))
+TEST_MAIN(test(view_strides), test(density_and_contiguity), test(extreme_numbers), test(broadcasting),
+          test(wrapped_dims), test(odd_facts), test(extreme_views))

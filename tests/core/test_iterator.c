@@ -1,4 +1,5 @@
-/* The iterator: every element of every operand is met exactly once and together, whatever the geometry, dtypes and threads. */
+/* The iterator: every element of every operand is met exactly once and together, whatever the geometry, dtypes and
+ * threads. */
 #include <string.h>
 #include <tenon/tenon.h>
 
@@ -25,7 +26,8 @@ static void combine(const tni_row *row)
             *(const double *)(const void *)(row->data[2] + i * row->strides[2]);
 }
 
-/* A tensor of these sizes over gappy, permuted memory, whose elements count upwards; some dims are 1, to be broadcast. */
+/* A tensor of these sizes over gappy, permuted memory, whose elements count upwards; some dims are 1, to be broadcast.
+ */
 static tn_tensor *make(const int64_t *sizes, int ndim, tn_dtype dtype, bool repeat)
 {
     int64_t own[6], strides[6], stride = 1, order = pick(6);
@@ -71,7 +73,8 @@ static void one_round(int round, int64_t scale)
     tn_tensor *a = make(sizes, ndim, dtypes[pick(4)], true), *b = make(sizes, ndim, dtypes[pick(4)], true);
     tni_iter it;
     tni_iter_begin(&it, sizes, ndim);
-    assert_true(tni_iter_tensor(&it, y, TN_FLOAT64) && tni_iter_tensor(&it, a, TN_FLOAT64) && tni_iter_tensor(&it, b, TN_FLOAT64));
+    assert_true(tni_iter_tensor(&it, y, TN_FLOAT64) && tni_iter_tensor(&it, a, TN_FLOAT64) &&
+                tni_iter_tensor(&it, b, TN_FLOAT64));
     tni_iter_run(&it, combine, NULL);
     tn_tensor *got = tn_contiguous(tn_to(y, TN_FLOAT64));
     for (int64_t i = 0; i < tn_numel(y); i++) {

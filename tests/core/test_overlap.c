@@ -1,4 +1,5 @@
-/* Which writes are refused: against brute force over small geometries, within PyTorch's rule that only the sure cases are. */
+/* Which writes are refused: against brute force over small geometries, within PyTorch's rule that only the sure cases
+ * are. */
 #include <string.h>
 #include <tenon/tenon.h>
 
@@ -14,9 +15,11 @@ static void within_itself(void **state)
     tn_scope scope = tn_scope_begin();
     tn_tensor *x = tn_zeros(LIST(12), 1, TN_FLOAT32);
     assert_int_equal(tni_check_no_internal_overlap("test", tn_as_strided(x, LIST(3, 4), LIST(1, 3), 2, 0)), TN_OK);
-    assert_int_equal(tni_check_no_internal_overlap("test", tn_as_strided(x, LIST(5, 4), LIST(1, 1), 2, 0)), TN_OK); /* windows pass */
+    assert_int_equal(tni_check_no_internal_overlap("test", tn_as_strided(x, LIST(5, 4), LIST(1, 1), 2, 0)),
+                     TN_OK); /* windows pass */
     assert_int_equal(tni_check_no_internal_overlap("test", tn_as_strided(x, LIST(1, 4), LIST(0, 1), 2, 0)), TN_OK);
-    assert_int_equal(tni_check_no_internal_overlap("test", tn_as_strided(x, LIST(2, 4), LIST(0, 1), 2, 0)), TN_ERROR_OVERLAP);
+    assert_int_equal(tni_check_no_internal_overlap("test", tn_as_strided(x, LIST(2, 4), LIST(0, 1), 2, 0)),
+                     TN_ERROR_OVERLAP);
     tn_error_clear();
     tn_tensor *wide = tn_expand(tn_zeros(LIST(1), 1, TN_FLOAT32), LIST(4), 1);
     assert_int_equal(tn_add_scalar_(wide, tn_int(1)), TN_ERROR_OVERLAP);
@@ -30,7 +33,8 @@ static void within_itself(void **state)
     tn_scope_end(scope);
 }
 
-/* Random pairs of views of one storage. Refused exactly when both are dense, share a byte, and are not the same geometry. */
+/* Random pairs of views of one storage. Refused exactly when both are dense, share a byte, and are not the same
+ * geometry. */
 static void with_an_operand(void **state)
 {
     uint64_t random = 5;

@@ -246,7 +246,8 @@ static void random_traffic(void **state)
                 }
             }
             if (alive != n || slots() != before + (uint32_t)n)
-                fail_msg("round %d, step %d: %d alive and %u slots, needed %d", round, step, alive, slots() - before, n);
+                fail_msg("round %d, step %d: %d alive and %u slots, needed %d", round, step, alive, slots() - before,
+                         n);
         }
         assert_int_equal(tn_scope_end(scopes[1]), TN_OK);
         assert_int_equal(alive, 0);
@@ -284,8 +285,10 @@ static void threads(void **state)
     tn_scope scope = tn_scope_begin();
     tn_tensor *x = tn_ones(sizes, 1, TN_FLOAT32);
     pthread_t id;
-    pthread_create(&id, NULL, other_thread, &(parcel){.tensor = tn_retain(x), .foreign = scope}); /* warms up */
+    parcel first = {.tensor = tn_retain(x), .foreign = scope}; /* warms up */
+    pthread_create(&id, NULL, other_thread, &first);
     pthread_join(id, NULL);
+    tn_release(&first.tensor);
     tn_fill_(x, tn_int(1));
     int64_t blocks = tn_memory_statistics().live_blocks;
     for (int round = 0; round < 5; round++) {

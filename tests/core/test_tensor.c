@@ -12,17 +12,18 @@
 static void expect(tn_status status, int line)
 {
     if (tn_error_code() != status)
-        fail_msg("line %d: %s (%s), needed %s", line, tn_status_name(tn_error_code()), tn_error_message(), tn_status_name(status));
+        fail_msg("line %d: %s (%s), needed %s", line, tn_status_name(tn_error_code()), tn_error_message(),
+                 tn_status_name(status));
     if (status != TN_OK && (!strstr(tn_error_message(), ": ") || strchr(tn_error_message(), '\n')))
         fail_msg("line %d: not a proper message: %s", line, tn_error_message());
     tn_error_clear();
 }
 
 #define EXPECT(status) expect(status, __LINE__)
-#define REFUSED(call, status)  \
-    do {                       \
-        assert_null(call);     \
-        EXPECT(status);        \
+#define REFUSED(call, status)                                                                                          \
+    do {                                                                                                               \
+        assert_null(call);                                                                                             \
+        EXPECT(status);                                                                                                \
     } while (0)
 
 static void hostile_sizes(void **state)
@@ -34,7 +35,8 @@ static void hostile_sizes(void **state)
     const float one = 1;
     tn_scope scope = tn_scope_begin();
     int64_t blocks = tn_memory_statistics().live_blocks;
-    REFUSED(tn_empty(LIST(2305843009213693953, 1), 2, TN_FLOAT64), TN_ERROR_OVERFLOW); /* 8 bytes each: 8 more than 2^64 */
+    REFUSED(tn_empty(LIST(2305843009213693953, 1), 2, TN_FLOAT64),
+            TN_ERROR_OVERFLOW); /* 8 bytes each: 8 more than 2^64 */
     REFUSED(tn_empty(LIST(4611686018427387904, 4), 2, TN_BOOL), TN_ERROR_OVERFLOW);
     REFUSED(tn_empty(LIST(0, INT64_C(1) << 62), 2, TN_FLOAT32), TN_ERROR_OVERFLOW);
     REFUSED(tn_empty(LIST(INT64_MAX), 1, TN_FLOAT32), TN_ERROR_OVERFLOW);
@@ -252,7 +254,9 @@ static void resizing(void **state)
             int64_t blocks = tn_memory_statistics().live_blocks;
             tn_tensor *x = from ? tn_ones(high, 7, TN_FLOAT32) : tn_ones(LIST(2, 4), 2, TN_FLOAT32);
             tni_geometry old;
-            assert_int_equal(tni_tensor_resize("test", x, to ? high : LIST(100, 3), to ? high_strides : LIST(3, 1), to ? 7 : 2, &old), TN_OK);
+            assert_int_equal(tni_tensor_resize("test", x, to ? high : LIST(100, 3), to ? high_strides : LIST(3, 1),
+                                               to ? 7 : 2, &old),
+                             TN_OK);
             assert_int_equal(tn_numel(x), to ? 8 : 300);
             assert_true(tn_data_f32(x)[7] == 1);
             tn_fail_allocation(0, true);

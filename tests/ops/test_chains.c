@@ -1,5 +1,5 @@
-/* Random chains of views on small tensors against a map of indices that is worked out element by element; then copies, sums and arithmetic
- * over what came out, which exercises the merging of dims. */
+/* Random chains of views on small tensors against a map of indices that is worked out element by element; then copies,
+ * sums and arithmetic over what came out, which exercises the merging of dims. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,7 +221,8 @@ static void regrid(model *m)
     tell(m, "view", n, unknown);
     tn_tensor *y = tn_view(m->x, asked, n);
     if ((y != NULL) != exists)
-        fail_msg("%s: a view %s, but %s", m->story, exists ? "exists" : "does not exist", y ? "one was made" : tn_error_message());
+        fail_msg("%s: a view %s, but %s", m->story, exists ? "exists" : "does not exist",
+                 y ? "one was made" : tn_error_message());
     tn_error_clear();
     tn_tensor *copy = tn_reshape(m->x, asked, n);
     if (!copy || tn_is_same_storage(copy, m->x) != exists)
@@ -273,7 +274,8 @@ static void check(const model *m)
         for (int d = 0; d < m->ndim; d++)
             at += index[d] * tn_stride(m->x, d);
         if (at != m->cells[i])
-            fail_msg("%s: element %lld is cell %lld, needed %lld", m->story, (long long)i, (long long)at, (long long)m->cells[i]);
+            fail_msg("%s: element %lld is cell %lld, needed %lld", m->story, (long long)i, (long long)at,
+                     (long long)m->cells[i]);
         contiguous = contiguous && at == m->cells[0] + i;
     }
     if (tn_is_contiguous(m->x) != contiguous)
@@ -292,7 +294,8 @@ static double element(const tn_tensor *y, int64_t linear)
 
 static void compute(const model *m)
 {
-    tn_tensor *first = tn_contiguous(m->x), *second = tn_clone(m->x), *both = tn_add(m->x, second), *narrow = tn_to(m->x, TN_FLOAT32);
+    tn_tensor *first = tn_contiguous(m->x), *second = tn_clone(m->x), *both = tn_add(m->x, second),
+              *narrow = tn_to(m->x, TN_FLOAT32);
     const int dim = m->ndim > 0 ? (int)pick(m->ndim) : 0;
     tn_tensor *all = tn_sum(m->x, NULL, 0, false, TN_DTYPE_NONE), *some = tn_sum(m->x, &dim, 1, false, TN_DTYPE_NONE);
     if (!first || !second || !both || !narrow || !all || !some)

@@ -1,4 +1,5 @@
-/* In-place and out= forms of every operator: the values of the functional form, one version more, and what is refused changes nothing. */
+/* In-place and out= forms of every operator: the values of the functional form, one version more, and what is refused
+ * changes nothing. */
 #include <stdio.h>
 #include <string.h>
 #include <tenon/tenon.h>
@@ -68,7 +69,8 @@ static void in_place_case(const tni_op *op, const sample *s, const variant *v)
     scene c;
     begin(&c, op, s, v);
     tn_tensor *self = c.call.arguments[0].tensor;
-    bool compares = op->dtypes && c.e.grid.dtype == TN_BOOL && strchr("enlg", name[0]) && strlen(name) == 3; /* eq_ ... ge_ */
+    bool compares =
+        op->dtypes && c.e.grid.dtype == TN_BOOL && strchr("enlg", name[0]) && strlen(name) == 3; /* eq_ ... ge_ */
     bool casts = compares || tn_can_cast(c.e.grid.dtype, tn_tensor_dtype(self));
     bool good = same_shape(&c.e.grid, self) && casts && !repeats(self);
     int64_t version = tn_version(self);
@@ -102,11 +104,14 @@ static void in_place(void **state)
             bool number_given = s.n > 2; /* alpha: a dtype of its own would be refused */
             for (int pair = 0; pair < 16; pair++) {
                 tn_dtype a = four[pair / 4], b = four[pair % 4];
-                if (!claimed(op, a) || !claimed(op, b) || (number_given && a != b) || (tensor_operands(&s) == 1 && a != b))
+                if (!claimed(op, a) || !claimed(op, b) || (number_given && a != b) ||
+                    (tensor_operands(&s) == 1 && a != b))
                     continue;
                 for (int how = 0; how < LAYOUTS * 2; how++) {
-                    const variant v = {{a, b, b}, {(layout)(how % LAYOUTS), (layout)((how * 2 + 1) % LAYOUTS), LAYOUT_PLAIN},
-                                       (grid_values)(how / LAYOUTS), (uint64_t)(how + pair)};
+                    const variant v = {{a, b, b},
+                                       {(layout)(how % LAYOUTS), (layout)((how * 2 + 1) % LAYOUTS), LAYOUT_PLAIN},
+                                       (grid_values)(how / LAYOUTS),
+                                       (uint64_t)(how + pair)};
                     in_place_case(op, &s, &v);
                     cases++;
                 }
@@ -135,7 +140,8 @@ static tn_tensor *make_out(int kind, const grid *g, tn_dtype dtype)
     return out;
 }
 
-/* Whether the result may go into an out of that dtype. sum and mean take their dtype from out, if it is one they compute in. */
+/* Whether the result may go into an out of that dtype. sum and mean take their dtype from out, if it is one they
+ * compute in. */
 static bool out_fits(const tni_op *op, const scene *c, tn_dtype dtype)
 {
     const char *name = op->name[TNI_NEW];
@@ -183,7 +189,8 @@ static void out_case(const tni_op *op, const sample *s, const variant *v, int ki
             fail_msg("%s\n  out of kind %d: %s", call_text(&c.call, name), kind, changed);
     } else {
         if (y)
-            fail_msg("%s\n  out of kind %d, %s, should be refused", call_text(&c.call, name), kind, tn_dtype_name(dtype));
+            fail_msg("%s\n  out of kind %d, %s, should be refused", call_text(&c.call, name), kind,
+                     tn_dtype_name(dtype));
         check_error(call_text(&c.call, name), name);
         const char *changed = snapshot_check(&held, NULL);
         if (changed)
@@ -208,7 +215,10 @@ static void out_forms(void **state)
                 if (!claimed(op, of))
                     continue;
                 for (int kind = 0; kind < OUTS; kind++, cases++) {
-                    const variant v = {{of, of, of}, {(layout)((kind + pair) % 4), (layout)(pair % 4), LAYOUT_PLAIN}, GRID_SMALL, (uint64_t)kind};
+                    const variant v = {{of, of, of},
+                                       {(layout)((kind + pair) % 4), (layout)(pair % 4), LAYOUT_PLAIN},
+                                       GRID_SMALL,
+                                       (uint64_t)kind};
                     out_case(op, &s, &v, kind, into);
                 }
             }
@@ -239,9 +249,11 @@ static void foreign_dtypes(void **state)
             memset(values, 0, sizeof values);
             for (; n < op->n_in; n++) {
                 values[n].kind = TN_VALUE_TENSOR;
-                values[n].as.tensor = tn_empty(op->params[n].code == 'T' && n == 2 ? sizes : sizes, n == 2 ? 1 : 2, n == 0 ? a : b);
+                values[n].as.tensor =
+                    tn_empty(op->params[n].code == 'T' && n == 2 ? sizes : sizes, n == 2 ? 1 : 2, n == 0 ? a : b);
                 assert_non_null(values[n].as.tensor);
-                memset(tn_data_mut(values[n].as.tensor), 0, (size_t)tn_numel(values[n].as.tensor) * tn_itemsize(n == 0 ? a : b));
+                memset(tn_data_mut(values[n].as.tensor), 0,
+                       (size_t)tn_numel(values[n].as.tensor) * tn_itemsize(n == 0 ? a : b));
             }
             if (with_number && n == 2 && op->params[1].code == 'X') {
                 values[1].kind = TN_VALUE_SCALAR;
@@ -261,7 +273,8 @@ static void foreign_dtypes(void **state)
             tn_tensor *y = tn_call(name, values, n);
             bool known_a = a == TN_FLOAT32 || a == TN_FLOAT64 || a == TN_INT64 || a == TN_BOOL;
             bool known_b = b == TN_FLOAT32 || b == TN_FLOAT64 || b == TN_INT64 || b == TN_BOOL;
-            bool bits_alone = strcmp(name, "clone") == 0 || ((strcmp(name, "to") == 0 || strcmp(name, "copy_") == 0) && a == b);
+            bool bits_alone =
+                strcmp(name, "clone") == 0 || ((strcmp(name, "to") == 0 || strcmp(name, "copy_") == 0) && a == b);
             bool uses_b = op->n_in > 1 || form == TNI_OUT || strcmp(name, "to") == 0;
             if (!y)
                 check_error(name, name);
@@ -308,7 +321,8 @@ static void overlap(void **state)
     /* products read while they write: no sharing at all */
     tn_scope scope = tn_scope_begin();
     const int64_t square[] = {3, 3}, zero = 0;
-    tn_tensor *x = tn_ones(square, 2, TN_FLOAT32), *w = tn_ones(square, 2, TN_FLOAT32), *shared = tn_view(x, (int64_t[]){9}, 1);
+    tn_tensor *x = tn_ones(square, 2, TN_FLOAT32), *w = tn_ones(square, 2, TN_FLOAT32),
+              *shared = tn_view(x, (int64_t[]){9}, 1);
     assert_int_equal(tn_matmul_out(x, x, w), TN_ERROR_OVERLAP);
     tn_error_clear();
     assert_int_equal(tn_matmul_out(x, w, x), TN_ERROR_OVERLAP);

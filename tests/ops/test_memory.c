@@ -1,4 +1,5 @@
-/* Every allocation failing in turn, over every sample of every operator and form: TN_ERROR_MEMORY, no leak, arguments as they were. */
+/* Every allocation failing in turn, over every sample of every operator and form: TN_ERROR_MEMORY, no leak, arguments
+ * as they were. */
 #include <stdio.h>
 #include <string.h>
 #include <tenon/tenon.h>
@@ -50,16 +51,19 @@ static bool fail_at(const tni_op *op, int form, const sample *s, int k, bool for
     tn_fail_allocation(-1, false);
     if (failed) {
         if (y || tn_error_code() != TN_ERROR_MEMORY)
-            fail_msg("%s\n  allocation %d failed: %s", call_text(&call, name), k, y ? "a result all the same" : tn_error_message());
+            fail_msg("%s\n  allocation %d failed: %s", call_text(&call, name), k,
+                     y ? "a result all the same" : tn_error_message());
         check_error(call_text(&call, name), name);
-        int64_t grown = out && tn_storage_nbytes(out) > held.nbytes; /* out's storage may have grown already: its bytes are the same */
+        int64_t grown = out && tn_storage_nbytes(out) >
+                                   held.nbytes; /* out's storage may have grown already: its bytes are the same */
         if (tn_memory_statistics().live_blocks > blocks + grown || tn_memory_statistics().live_blocks < blocks)
             fail_msg("%s\n  allocation %d failed: %lld blocks more", call_text(&call, name), k,
                      (long long)(tn_memory_statistics().live_blocks - blocks));
         check_snapshots(&call, name, &before, NULL);
         const char *changed = out ? snapshot_check(&held, NULL) : NULL;
         if (changed)
-            fail_msg("%s\n  allocation %d failed%s: out changed: %s", call_text(&call, name), k, for_good ? " for good" : "", changed);
+            fail_msg("%s\n  allocation %d failed%s: out changed: %s", call_text(&call, name), k,
+                     for_good ? " for good" : "", changed);
     } else {
         if (!y)
             fail_msg("%s\n  %s", call_text(&call, name), tn_error_message());
@@ -85,8 +89,10 @@ static void every_allocation(void **state)
                     continue;
                 if (form == TNI_IN_PLACE && s.arguments[0].kind != SAMPLE_TENSOR)
                     continue;
-                /* in place the result must have self's shape: samples that broadcast self are refused for that, not for memory */
-                if (form == TNI_IN_PLACE && s.n > 1 && s.arguments[1].kind == SAMPLE_TENSOR && s.arguments[1].n >= s.arguments[0].n &&
+                /* in place the result must have self's shape: samples that broadcast self are refused for that, not for
+                 * memory */
+                if (form == TNI_IN_PLACE && s.n > 1 && s.arguments[1].kind == SAMPLE_TENSOR &&
+                    s.arguments[1].n >= s.arguments[0].n &&
                     memcmp(s.arguments[0].numbers, s.arguments[1].numbers, sizeof s.arguments[0].numbers) != 0)
                     continue;
                 for (int how = 0; how < 4; how++) {
@@ -170,7 +176,8 @@ static void comparisons(void **state)
     (void)state;
     tn_scope scope = tn_scope_begin();
     const int64_t sizes[] = {3, 4};
-    tn_tensor *a = tn_transpose(tn_ones(sizes, 2, TN_FLOAT32), 0, 1), *b = tn_transpose(tn_ones(sizes, 2, TN_FLOAT64), 0, 1);
+    tn_tensor *a = tn_transpose(tn_ones(sizes, 2, TN_FLOAT32), 0, 1),
+              *b = tn_transpose(tn_ones(sizes, 2, TN_FLOAT64), 0, 1);
     tn_tensor *c = tn_transpose(tn_zeros(sizes, 2, TN_FLOAT32), 0, 1);
     const tn_assert_close_options any_dtype = {.ignore_dtype = true};
     for (int which = 0; which < 3; which++) {

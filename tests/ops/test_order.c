@@ -34,7 +34,9 @@ static void against_torch(void **state)
         int64_t sizes[2][8], strides[2][8], out_sizes[8], out_strides[8];
         if (line[0] == '#')
             continue;
-        assert_int_equal(sscanf(line, "%15s %63s %63s %63s %63s %63s %63s", op, part[0], part[1], part[2], part[3], part[4], part[5]), 7);
+        assert_int_equal(sscanf(line, "%15s %63s %63s %63s %63s %63s %63s", op, part[0], part[1], part[2], part[3],
+                                part[4], part[5]),
+                         7);
         tn_scope scope = tn_scope_begin();
         tn_tensor *x[2];
         for (int k = 0; k < 2; k++) {
@@ -46,7 +48,8 @@ static void against_torch(void **state)
         }
         tn_value values[2];
         memset(values, 0, sizeof values);
-        bool binary = strcmp(op, "add") == 0 || strcmp(op, "mul") == 0 || strcmp(op, "eq") == 0 || strcmp(op, "maximum") == 0;
+        bool binary =
+            strcmp(op, "add") == 0 || strcmp(op, "mul") == 0 || strcmp(op, "eq") == 0 || strcmp(op, "maximum") == 0;
         for (int k = 0; k < 2; k++) {
             values[k].kind = TN_VALUE_TENSOR;
             values[k].as.tensor = x[k];

@@ -1,5 +1,5 @@
-/* The operator table against the reference: every operator, sample, dtype and layout; META; purity; error samples. A table that claims a
- * dtype which did not run fails. */
+/* The operator table against the reference: every operator, sample, dtype and layout; META; purity; error samples. A
+ * table that claims a dtype which did not run fails. */
 #include <stdio.h>
 #include <string.h>
 #include <tenon/tenon.h>
@@ -58,9 +58,10 @@ static void check_meta(const reference_call *call, const char *name, const tn_te
     tn_tensor *m = call_run_meta(call, name);
     if (!m)
         fail_msg("%s\n  on meta: %s", call_text(call, name), tn_error_message());
-    bool same = tn_tensor_device(m).type == TN_META && tn_ndim(m) == tn_ndim(y) && tn_tensor_dtype(m) == tn_tensor_dtype(y) &&
-                tn_storage_offset(m) == tn_storage_offset(y) && tn_storage_nbytes(m) == tn_storage_nbytes(y) &&
-                tn_is_contiguous(m) == tn_is_contiguous(y) && tn_numel(m) == tn_numel(y);
+    bool same = tn_tensor_device(m).type == TN_META && tn_ndim(m) == tn_ndim(y) &&
+                tn_tensor_dtype(m) == tn_tensor_dtype(y) && tn_storage_offset(m) == tn_storage_offset(y) &&
+                tn_storage_nbytes(m) == tn_storage_nbytes(y) && tn_is_contiguous(m) == tn_is_contiguous(y) &&
+                tn_numel(m) == tn_numel(y);
     for (int d = 0; same && d < tn_ndim(y); d++)
         same = tn_sizes(m)[d] == tn_sizes(y)[d] && tn_strides(m)[d] == tn_strides(y)[d];
     if (!same || tn_storage_data(m))
@@ -122,12 +123,15 @@ static bool run_case(const tni_op *op, const sample *s, const variant *v)
 /* All layouts of the operands, small and special values. */
 static bool run_layouts(const tni_op *op, const sample *s, tn_dtype dtype, int least_layouts)
 {
-    int operands = tensor_operands(s), second = operands > 1 ? least_layouts : 1, first = operands > 0 ? least_layouts : 1;
+    int operands = tensor_operands(s), second = operands > 1 ? least_layouts : 1,
+        first = operands > 0 ? least_layouts : 1;
     bool ran = false;
     for (int a = 0; a < first; a++) {
         for (int b = 0; b < second; b++) {
             for (int values = GRID_SMALL; values <= GRID_SPECIAL; values++) {
-                const variant v = {{dtype, dtype, dtype}, {(layout)a, (layout)b, (layout)((a + b) % LAYOUTS)}, (grid_values)values,
+                const variant v = {{dtype, dtype, dtype},
+                                   {(layout)a, (layout)b, (layout)((a + b) % LAYOUTS)},
+                                   (grid_values)values,
                                    (uint64_t)(a * 7 + b * 31 + values) * 1000003};
                 bool sums = strstr("sum mean matmul linear linear_reference", own_name(op)) != NULL;
                 if (values == GRID_SPECIAL && ((sums && dtype != TN_INT64 && dtype != TN_BOOL) || operands == 0))
@@ -222,8 +226,11 @@ static void mixed_dtypes(void **state)
                 continue;
             for (int pair = 0; pair < 16; pair++) {
                 tn_dtype a = four[pair / 4], b = four[pair % 4];
-                const variant v = {{a, b, b}, {(layout)(pair % LAYOUTS == LAYOUT_EXPANDED ? 0 : pair % LAYOUTS), LAYOUT_SLICED, LAYOUT_PLAIN},
-                                   (grid_values)(pair & 1), (uint64_t)pair};
+                const variant v = {
+                    {a, b, b},
+                    {(layout)(pair % LAYOUTS == LAYOUT_EXPANDED ? 0 : pair % LAYOUTS), LAYOUT_SLICED, LAYOUT_PLAIN},
+                    (grid_values)(pair & 1),
+                    (uint64_t)pair};
                 bool claimed = op->dtypes & TNI_DTYPE_BIT(a) && op->dtypes & TNI_DTYPE_BIT(b);
                 if (claimed && !(op->exact_out_dtype && a != b))
                     run_case(op, &s, &v);
@@ -296,7 +303,8 @@ static void null_and_pending(void **state)
                 call_snapshots(&call, &before);
                 int64_t slots = slots_used();
                 for (int k = 0; k < n; k++) {
-                    if (values[k].kind != TN_VALUE_TENSOR || (k < op->n_params && op->params[k].code == 'T' && op->params[k].optional))
+                    if (values[k].kind != TN_VALUE_TENSOR ||
+                        (k < op->n_params && op->params[k].code == 'T' && op->params[k].optional))
                         continue;
                     tn_tensor *held = values[k].as.tensor;
                     values[k].as.tensor = NULL;
@@ -304,9 +312,11 @@ static void null_and_pending(void **state)
                     values[k].as.tensor = held;
                     if (tn_error_code() != TN_ERROR_NULL)
                         fail_msg("%s\n  argument %d is NULL: %s", call_text(&call, name), k + 1, tn_error_message());
-                    const char *which = k < op->n_params && !(form == TNI_OUT && k == n - 1) ? op->params[k].name : "out";
+                    const char *which =
+                        k < op->n_params && !(form == TNI_OUT && k == n - 1) ? op->params[k].name : "out";
                     if (!strstr(tn_error_message(), which))
-                        fail_msg("%s\n  the message does not name %s: %s", call_text(&call, name), which, tn_error_message());
+                        fail_msg("%s\n  the message does not name %s: %s", call_text(&call, name), which,
+                                 tn_error_message());
                     check_error(call_text(&call, name), name);
                 }
                 TN_FAIL(TN_ERROR_STATE, "earlier", "an error that was there before");
@@ -342,8 +352,8 @@ static void wrong_kinds(void **state)
                 char code = op->params[k].code;
                 bool fits = (kind == TN_VALUE_NONE && op->params[k].optional) ||
                             (kind == TN_VALUE_TENSOR && (code == 'T' || code == 'X')) ||
-                            (kind == TN_VALUE_SCALAR && strchr("XSIJB", code)) || (kind == TN_VALUE_INTS && strchr("LJ", code)) ||
-                            (kind == TN_VALUE_DTYPE && code == 'D');
+                            (kind == TN_VALUE_SCALAR && strchr("XSIJB", code)) ||
+                            (kind == TN_VALUE_INTS && strchr("LJ", code)) || (kind == TN_VALUE_DTYPE && code == 'D');
                 if (fits)
                     continue;
                 odd = values[k];

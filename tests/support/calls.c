@@ -151,8 +151,8 @@ void check_values(const reference_call *call, const char *name, const expectatio
         double bound = e->bounds && dtype_is_float(got.dtype) ? e->bounds[i] : 0;
         bool good = bound > 0 ? within(got.cells[i], wanted, bound) : cell_same(got.cells[i], wanted, got.dtype);
         if (!good)
-            fail_msg("%s\n  element %lld is %.17g (%lld), needed %.17g (%lld) within %g", call_text(call, name), (long long)i,
-                     got.cells[i].f, (long long)got.cells[i].i, wanted.f, (long long)wanted.i, bound);
+            fail_msg("%s\n  element %lld is %.17g (%lld), needed %.17g (%lld) within %g", call_text(call, name),
+                     (long long)i, got.cells[i].f, (long long)got.cells[i].i, wanted.f, (long long)wanted.i, bound);
     }
     grid_free(&got);
 }
@@ -217,7 +217,8 @@ void check_error(const char *what, const char *name)
         fail_msg("%s\n  no error was raised", what);
     if (strncmp(error->message, name, length) != 0 || strncmp(error->message + length, ": ", 2) != 0)
         fail_msg("%s\n  the message does not begin with the operator's name: %s", what, error->message);
-    if (strchr(error->message, '\n') || !error->file || !error->function || error->line <= 0 || strcmp(error->function, name) != 0)
+    if (strchr(error->message, '\n') || !error->file || !error->function || error->line <= 0 ||
+        strcmp(error->function, name) != 0)
         fail_msg("%s\n  a message of several lines, or without a place: %s", what, error->message);
     tn_error_clear();
 }

@@ -6,7 +6,7 @@
 
 /* What a sample leaves open. */
 typedef struct variant {
-    tn_dtype dtypes[3];  /* of the tensor operands, in their order; the last serves for all that follow */
+    tn_dtype dtypes[3]; /* of the tensor operands, in their order; the last serves for all that follow */
     layout layouts[3];
     grid_values values;
     uint64_t seed;
@@ -27,8 +27,8 @@ tn_tensor *call_run_meta(const reference_call *call, const char *name);
 /* A text that names the call, for messages. It stays until the next time. */
 const char *call_text(const reference_call *call, const char *name);
 
-/* Fails the test unless y is as expected: shape, dtype, values, addresses, sharing with the call's first tensor. Its dtype may be
- * another one (out= and in-place forms): values are converted to it. */
+/* Fails the test unless y is as expected: shape, dtype, values, addresses, sharing with the call's first tensor. Its
+ * dtype may be another one (out= and in-place forms): values are converted to it. */
 void check_result(const reference_call *call, const char *name, const expectation *e, const tn_tensor *y);
 void check_values(const reference_call *call, const char *name, const expectation *e, const tn_tensor *y);
 

@@ -132,7 +132,8 @@ static uint64_t next_random(uint64_t *state)
 
 void grid_fill(grid *g, grid_values values, uint64_t seed)
 {
-    static const double floats[] = {0.0, -0.0, (double)INFINITY, -(double)INFINITY, (double)NAN, 1e30, -1e-40, 88.9, -104.0, 1, 20.5, -1e19};
+    static const double floats[] = {
+        0.0, -0.0, (double)INFINITY, -(double)INFINITY, (double)NAN, 1e30, -1e-40, 88.9, -104.0, 1, 20.5, -1e19};
     static const int64_t integers[] = {0, INT64_MIN, INT64_MAX, -1, 1, (INT64_C(1) << 53) + 1, -(INT64_C(1) << 31)};
     uint64_t state = seed;
     for (int64_t i = 0; i < g->numel; i++) {
@@ -144,7 +145,8 @@ void grid_fill(grid *g, grid_values values, uint64_t seed)
         else if (g->dtype == TN_INT64)
             g->cells[i].i = special ? integers[r % 7] : (int64_t)(r % 19) - 9;
         else
-            g->cells[i].f = special ? floats[r % 12] : ((double)(r % 8193) - 4096) / 1024 + (double)(r >> 32 & 0xff) * 1e-6;
+            g->cells[i].f =
+                special ? floats[r % 12] : ((double)(r % 8193) - 4096) / 1024 + (double)(r >> 32 & 0xff) * 1e-6;
         if (g->dtype == TN_FLOAT32)
             g->cells[i].f = (double)(float)g->cells[i].f;
     }
@@ -269,7 +271,8 @@ const char *snapshot_check(const snapshot *s, const tn_tensor *written)
     bool shared = written && tn_is_same_storage(written, x);
     if (tn_version(x) != s->version + shared)
         return shared ? "the version is not one more" : "the version";
-    if (tn_storage_offset(x) != s->offset || tn_numel(x) != s->numel || tn_ndim(x) != s->ndim || tn_tensor_dtype(x) != s->dtype)
+    if (tn_storage_offset(x) != s->offset || tn_numel(x) != s->numel || tn_ndim(x) != s->ndim ||
+        tn_tensor_dtype(x) != s->dtype)
         return "the record";
     for (int d = 0; d < s->ndim; d++)
         if (tn_sizes(x)[d] != s->sizes[d] || tn_strides(x)[d] != s->strides[d])

@@ -1,5 +1,6 @@
-/* Tensors as the tests see them: a shape and values by logical index, read and written element by element through strides; and tensors
- * made from them in several layouts, inside storages with guard bytes around. Only public functions are used. */
+/* Tensors as the tests see them: a shape and values by logical index, read and written element by element through
+ * strides; and tensors made from them in several layouts, inside storages with guard bytes around. Only public
+ * functions are used. */
 #ifndef TENON_TESTS_SUPPORT_GRID_H
 #define TENON_TESTS_SUPPORT_GRID_H
 
@@ -27,7 +28,8 @@ grid grid_new(tn_dtype dtype, const int64_t *sizes, int ndim);
 void grid_free(grid *g);
 grid grid_read(const tn_tensor *x);
 
-/* How the random values are chosen: small ones, or with infinities, NaN, zeros of both signs, subnormals and extreme integers among them. */
+/* How the random values are chosen: small ones, or with infinities, NaN, zeros of both signs, subnormals and extreme
+ * integers among them. */
 typedef enum grid_values { GRID_SMALL, GRID_SPECIAL } grid_values;
 void grid_fill(grid *g, grid_values values, uint64_t seed);
 
@@ -54,7 +56,8 @@ typedef enum layout {
     LAYOUTS
 } layout;
 
-/* A tensor of g's shape, dtype and values in that layout; afterwards g has the values that the tensor has (an expanded one repeats). */
+/* A tensor of g's shape, dtype and values in that layout; afterwards g has the values that the tensor has (an expanded
+ * one repeats). */
 tn_tensor *layout_tensor(grid *g, layout how);
 const char *layout_name(layout how);
 
@@ -76,8 +79,8 @@ typedef struct snapshot {
 } snapshot;
 
 snapshot snapshot_take(const tn_tensor *x);
-/* NULL when nothing changed, else what did. With `written` the elements of that tensor and the version (one more) are excepted; its other
- * bytes are guards. */
+/* NULL when nothing changed, else what did. With `written` the elements of that tensor and the version (one more) are
+ * excepted; its other bytes are guards. */
 const char *snapshot_check(const snapshot *s, const tn_tensor *written);
 void snapshot_free(snapshot *s);
 

@@ -1,4 +1,5 @@
-/* See reference.h. One function a family; the table at the end says which operator belongs where; views are in reference_views.c. */
+/* See reference.h. One function a family; the table at the end says which operator belongs where; views are in
+ * reference_views.c. */
 #include "support/reference.h"
 
 #include <float.h>
@@ -162,7 +163,11 @@ static cell arithmetic_floats(int row, double a, double b, double alpha, tn_dtyp
 static cell arithmetic_integers(int row, int64_t a, int64_t b, int64_t alpha)
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b, s = (uint64_t)alpha;
-    cell c = {0, row == ADD ? (int64_t)(x + s * y) : row == SUB ? (int64_t)(x - s * y) : row == MUL ? (int64_t)(x * y) : a > b ? a : b};
+    cell c = {0, row == ADD   ? (int64_t)(x + s * y)
+                 : row == SUB ? (int64_t)(x - s * y)
+                 : row == MUL ? (int64_t)(x * y)
+                 : a > b      ? a
+                              : b};
     return c;
 }
 
@@ -195,8 +200,13 @@ static void arithmetic(const reference_call *call, expectation *e, int row)
 
 enum { EQ, NE, LT, LE, GT, GE };
 
-#define COMPARE(row, a, b) \
-    ((row) == EQ ? (a) == (b) : (row) == NE ? (a) != (b) : (row) == LT ? (a) < (b) : (row) == LE ? (a) <= (b) : (row) == GT ? (a) > (b) : (a) >= (b))
+#define COMPARE(row, a, b)                                                                                             \
+    ((row) == EQ   ? (a) == (b)                                                                                        \
+     : (row) == NE ? (a) != (b)                                                                                        \
+     : (row) == LT ? (a) < (b)                                                                                         \
+     : (row) == LE ? (a) <= (b)                                                                                        \
+     : (row) == GT ? (a) > (b)                                                                                         \
+                   : (a) >= (b))
 
 static void compare(const reference_call *call, expectation *e, int row)
 {
@@ -269,7 +279,8 @@ uint64_t reference_dims(const reference_call *call, int i, int ndim)
 }
 
 /* The element of `result` that element `linear` of x falls into, and x's place within the reduced dims (row-major). */
-static int64_t reduced_place(const grid *x, const grid *result, uint64_t mask, bool keepdim, int64_t linear, int64_t *inside)
+static int64_t reduced_place(const grid *x, const grid *result, uint64_t mask, bool keepdim, int64_t linear,
+                             int64_t *inside)
 {
     int64_t index[GRID_NDIM], kept[GRID_NDIM], at = 0;
     int n = 0;
@@ -314,13 +325,15 @@ static void sum(const reference_call *call, expectation *e, int row)
         cell c = cell_convert(x->cells[i], x->dtype, dtype);
         sums[at] += (long double)c.f;
         sizes[at] += (long double)fabs(c.f);
-        e->grid.cells[at].i = dtype == TN_BOOL ? e->grid.cells[at].i | c.i : (int64_t)((uint64_t)e->grid.cells[at].i + (uint64_t)c.i);
+        e->grid.cells[at].i =
+            dtype == TN_BOOL ? e->grid.cells[at].i | c.i : (int64_t)((uint64_t)e->grid.cells[at].i + (uint64_t)c.i);
     }
     for (int64_t i = 0; i < results && dtype_is_float(dtype); i++) {
         long double scale = row == MEAN ? (long double)count : 1;
         e->grid.cells[i] = rounded(row == MEAN ? sums[i] / scale : sums[i], dtype);
         /* (PIECE / 32 + log2 n) eps of the sum of sizes for float64, one rounding for float32: ops/reduce.c */
-        bounds[i] = (double)(sizes[i] / (scale > 0 ? scale : 1)) * (128 + 20) * DBL_EPSILON / 2 + ulp(e->grid.cells[i].f, dtype);
+        bounds[i] = (double)(sizes[i] / (scale > 0 ? scale : 1)) * (128 + 20) * DBL_EPSILON / 2 +
+                    ulp(e->grid.cells[i].f, dtype);
     }
     free(sums);
     free(sizes);
@@ -350,8 +363,8 @@ static void largest(const reference_call *call, expectation *e, int row)
 /* --- products */
 
 /* out[..., i, j] of rows and columns found by index; `bias` may be NULL. */
-static void dot(const grid *a, int64_t a_at, int64_t a_step, const grid *b, int64_t b_at, int64_t b_step, int64_t k, const cell *bias,
-                cell *c, double *bound)
+static void dot(const grid *a, int64_t a_at, int64_t a_step, const grid *b, int64_t b_at, int64_t b_step, int64_t k,
+                const cell *bias, cell *c, double *bound)
 {
     long double total = bias ? (long double)bias->f : 0, size = bias ? (long double)fabs(bias->f) : 0;
     uint64_t whole = bias ? (uint64_t)bias->i : 0;
@@ -374,7 +387,8 @@ static void matmul(const reference_call *call, expectation *e, int row)
     int n = batch_a > batch_b ? batch_a : batch_b, batch = n;
     int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM];
     for (int d = 0; d < n; d++) {
-        int64_t x = d >= n - batch_a ? a->sizes[d - (n - batch_a)] : 1, y = d >= n - batch_b ? b->sizes[d - (n - batch_b)] : 1;
+        int64_t x = d >= n - batch_a ? a->sizes[d - (n - batch_a)] : 1,
+                y = d >= n - batch_b ? b->sizes[d - (n - batch_b)] : 1;
         sizes[d] = x == 1 ? y : x;
     }
     int64_t k = a->sizes[a->ndim - 1], columns = b->ndim > 1 ? b->sizes[b->ndim - 1] : 1;
@@ -413,8 +427,8 @@ static void linear(const reference_call *call, expectation *e, int row)
     e->grid = grid_new(x->dtype, sizes, x->ndim);
     double *bounds = bounds_for(e);
     for (int64_t i = 0; i < e->grid.numel; i++)
-        dot(x, i / columns * k, 1, w, i % columns * k, 1, k, bias ? &bias->grid.cells[i % columns] : NULL, &e->grid.cells[i],
-            &bounds[i]);
+        dot(x, i / columns * k, 1, w, i % columns * k, 1, k, bias ? &bias->grid.cells[i % columns] : NULL,
+            &e->grid.cells[i], &bounds[i]);
 }
 
 static void sigmoid_reference(const reference_call *call, expectation *e, int row)
@@ -430,7 +444,8 @@ static void create(const reference_call *call, expectation *e, int row)
 {
     const sample_argument *size = call->arguments[0].given;
     tn_scalar value = row == FULL ? call->arguments[1].given->number : tn_int(row == ONES);
-    tn_dtype dtype = dtype_argument(call, row == FULL ? 2 : 1, row == FULL ? scalar_dtype(value) : tn_get_default_dtype());
+    tn_dtype dtype =
+        dtype_argument(call, row == FULL ? 2 : 1, row == FULL ? scalar_dtype(value) : tn_get_default_dtype());
     cell c = {value.kind == TN_SCALAR_FLOAT ? value.value.f : 0, value.kind == TN_SCALAR_FLOAT ? 0 : value.value.i};
     e->grid = grid_new(dtype, size->numbers, size->n);
     for (int64_t i = 0; i < e->grid.numel; i++)
@@ -512,18 +527,41 @@ static const struct {
     reference reference;
     int row;
 } references[] = {
-    {"add", arithmetic, ADD},       {"sub", arithmetic, SUB},         {"mul", arithmetic, MUL},
-    {"div", arithmetic, DIV},       {"maximum", arithmetic, MAXIMUM}, {"eq", compare, EQ},
-    {"ne", compare, NE},            {"lt", compare, LT},              {"le", compare, LE},
-    {"gt", compare, GT},            {"ge", compare, GE},              {"neg", unary, NEG},
-    {"abs", unary, ABS},            {"relu", unary, RELU},            {"exp", unary, EXP},
-    {"log", unary, LOG},            {"sigmoid", unary, SIGMOID},      {"tanh", unary, TANH},
-    {"sum", sum, SUM},              {"mean", sum, MEAN},              {"amax", largest, AMAX},
-    {"argmax", largest, ARGMAX},    {"matmul", matmul, 0},            {"linear", linear, 0},
-    {"linear_reference", linear, 0}, {"sigmoid_reference", sigmoid_reference, SIGMOID},
-    {"zeros", create, ZEROS},       {"ones", create, ONES},           {"full", create, FULL},
-    {"arange", arange, 0},          {"clone", clone, 0},              {"to", to, 0},
-    {"copy_", copy, 0},             {"fill_", fill, 0},               {"zero_", fill, 0},
+    {"add", arithmetic, ADD},
+    {"sub", arithmetic, SUB},
+    {"mul", arithmetic, MUL},
+    {"div", arithmetic, DIV},
+    {"maximum", arithmetic, MAXIMUM},
+    {"eq", compare, EQ},
+    {"ne", compare, NE},
+    {"lt", compare, LT},
+    {"le", compare, LE},
+    {"gt", compare, GT},
+    {"ge", compare, GE},
+    {"neg", unary, NEG},
+    {"abs", unary, ABS},
+    {"relu", unary, RELU},
+    {"exp", unary, EXP},
+    {"log", unary, LOG},
+    {"sigmoid", unary, SIGMOID},
+    {"tanh", unary, TANH},
+    {"sum", sum, SUM},
+    {"mean", sum, MEAN},
+    {"amax", largest, AMAX},
+    {"argmax", largest, ARGMAX},
+    {"matmul", matmul, 0},
+    {"linear", linear, 0},
+    {"linear_reference", linear, 0},
+    {"sigmoid_reference", sigmoid_reference, SIGMOID},
+    {"zeros", create, ZEROS},
+    {"ones", create, ONES},
+    {"full", create, FULL},
+    {"arange", arange, 0},
+    {"clone", clone, 0},
+    {"to", to, 0},
+    {"copy_", copy, 0},
+    {"fill_", fill, 0},
+    {"zero_", fill, 0},
 };
 
 bool reference_of(const reference_call *call, expectation *e)

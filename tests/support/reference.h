@@ -1,4 +1,5 @@
-/* What every operator should give, written anew in float64 (long double where sums need it) by naive loops over logical indices. */
+/* What every operator should give, written anew in float64 (long double where sums need it) by naive loops over logical
+ * indices. */
 #ifndef TENON_TESTS_SUPPORT_REFERENCE_H
 #define TENON_TESTS_SUPPORT_REFERENCE_H
 
@@ -41,7 +42,8 @@ int64_t reference_integer(const reference_call *call, int i, int64_t otherwise);
 /* Argument i, a list of dims, as bits: all of them when it was left off or is empty. */
 uint64_t reference_dims(const reference_call *call, int i, int ndim);
 
-/* The dtype of a result of operands (float32, float64, int64, bool): priority by dims, then kinds. As torch.result_type. */
+/* The dtype of a result of operands (float32, float64, int64, bool): priority by dims, then kinds. As
+ * torch.result_type. */
 tn_dtype reference_promote(const reference_call *call, int operands);
 
 #endif

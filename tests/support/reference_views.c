@@ -1,4 +1,5 @@
-/* The views of reference.h: which element of the argument each element of the result is, and whether they share memory. */
+/* The views of reference.h: which element of the argument each element of the result is, and whether they share memory.
+ */
 #include <stdlib.h>
 #include <string.h>
 
