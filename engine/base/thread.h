@@ -30,18 +30,8 @@ tn_status tni_thread_at_end(enum tni_thread_part part, void (*ended)(tni_thread 
 #define TNI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TNI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* For the few functions on the way of every call that hold arrays: no stack canary. What they write is indexed by
- * checked ranks. */
-#if defined(__has_attribute)
-#if __has_attribute(no_stack_protector)
-#define TNI_HOT __attribute__((no_stack_protector))
-#endif
-#endif
-#ifndef TNI_HOT
-#define TNI_HOT
-#endif
-/* For what they leave to a plain function that does it in full: kept out of line, so that the way there needs no
- * frame. */
+/* For what the common path leaves to a plain function that does it in full: kept out of line, so that the way there
+ * needs no frame. */
 #define TNI_ASIDE __attribute__((noinline))
 
 #endif

@@ -71,7 +71,6 @@ static inline __attribute__((always_inline)) void set_fields(tn_tensor *x, int64
                                                              tn_device_type device)
 {
     tni_object_init(&x->object, &tensor_class);
-    x->keys = device == TN_CPU ? TNI_KEY_CPU : TNI_KEY_META;
     x->sizes = dims;
     x->strides = dims + ndim;
     x->base = NULL;
@@ -91,11 +90,16 @@ static inline __attribute__((always_inline)) void set_record(tn_tensor *x, const
     set_fields(x, dims, ndim, record->dtype, device);
     x->offset = record->offset;
     x->numel = record->numel;
-    for (int d = 0; d < ndim; d++) {
-        dims[d] = record->sizes[d];
-        dims[ndim + d] = record->strides[d];
+    uint64_t expected = 1; /* the stride that a contiguous tensor has here; wraps only where there are no such tensors */
+    bool dense = true;
+    for (int d = ndim - 1; d >= 0; d--) {
+        int64_t size = record->sizes[d], stride = record->strides[d];
+        dims[d] = size;
+        dims[ndim + d] = stride;
+        dense &= (size == 1) | ((uint64_t)stride == expected);
+        expected *= (uint64_t)size;
     }
-    x->contiguous = contiguous || tni_is_contiguous(dims, dims + ndim, ndim);
+    x->contiguous = contiguous || dense || record->numel == 0;
 }
 
 /* A block with room for a tensor of `bytes` in all, and for the dims of a high rank (*dims; else inline). */
@@ -151,6 +155,7 @@ static tn_tensor *new_apart(const char *function, const tni_record *record, size
         return NULL;
     set_record(x, record, dims, record->device, record->contiguous);
     x->has_inner = false;
+    x->keys = record->device == TN_META ? TNI_KEY_META : TNI_KEY_CPU;
     x->storage = x->counter = tni_storage_new(bytes, record->device == TN_META);
     if (!x->storage) {
         free_dims(x);
@@ -164,6 +169,7 @@ static tn_tensor *new_apart(const char *function, const tni_record *record, size
 
 static inline void set_inner(tn_tensor *x, size_t bytes, size_t block)
 {
+    x->keys = TNI_KEY_CPU;
     tni_storage *storage = tni_inner_storage(x);
     tni_storage_init(storage, &tni_inner_storage_class, tni_storage_inline_data(storage), bytes, block);
     x->has_inner = true;
@@ -423,7 +429,7 @@ static tn_tensor *make(const char *function, const int64_t *size, const int64_t 
 }
 
 /* The common call runs without the detours of `make`. */
-TNI_HOT tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
+tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
 {
     int64_t strides[TN_MAX_NDIM], negative = 0;
     if (TNI_UNLIKELY(ndim < 0 || ndim > TN_MAX_NDIM || !size || !tni_dtype_valid(dtype) || tni_pending()))

@@ -230,7 +230,7 @@ static TNI_ASIDE tn_status dispatch_any(tni_call *call)
 }
 
 /* The common call goes straight on: no error pending, all inputs there and on the CPU, no layer, a new result. Equal to dispatch_any. */
-TNI_HOT tn_status tni_dispatch(tni_call *call)
+tn_status tni_dispatch(tni_call *call)
 {
     const tni_thread *thread = &tni_this_thread;
     uint64_t keys = thread->include;

@@ -88,7 +88,7 @@ static tn_status arithmetic_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
-static TNI_HOT void arithmetic_run(const tni_call *call, void *workspace)
+static void arithmetic_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
     const tni_binary_attr *attr = call->attr;

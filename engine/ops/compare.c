@@ -18,7 +18,7 @@ static tn_status compare_infer(tni_call *call, tni_meta *meta)
     return tni_set_loop(call, tni_pointwise_levels[tni_cpu_level()]->compare[call->op->family], dtype);
 }
 
-static TNI_HOT void compare_run(const tni_call *call, void *workspace)
+static void compare_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
     tni_run_pointwise(call, 2, TN_BOOL, NULL);

@@ -29,7 +29,7 @@ static tn_status unary_infer(tni_call *call, tni_meta *meta)
     return tni_set_loop(call, tni_pointwise_levels[tni_cpu_level()]->unary[call->op->family], dtype);
 }
 
-static TNI_HOT void unary_run(const tni_call *call, void *workspace)
+static void unary_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
     tni_run_pointwise(call, 1, call->compute, NULL);

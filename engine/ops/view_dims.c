@@ -59,12 +59,18 @@ static tn_status transpose_infer(tni_call *call, tni_meta *meta)
 static tn_status t_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
-    if (x->ndim > 2)
+    if (TNI_UNLIKELY(x->ndim > 2))
         return TNI_FAIL(TN_ERROR_DIM, "t", "the tensor has %d dims, needed at most 2", x->ndim);
+    tni_meta_view(meta, x);
     if (x->ndim < 2)
-        tni_meta_view(meta, x);
-    else
-        swap_dims(meta, x, 0, 1);
+        return TN_OK;
+    int64_t *sizes = meta->room, *strides = sizes + TN_MAX_NDIM;
+    sizes[0] = x->sizes[1];
+    sizes[1] = x->sizes[0];
+    strides[0] = x->strides[1];
+    strides[1] = x->strides[0];
+    meta->record.sizes = sizes;
+    meta->record.strides = strides;
     return TN_OK;
 }
 
