@@ -24,6 +24,8 @@ foreach(kind static shared)
   target_link_libraries(tenon_${kind} PUBLIC m Threads::Threads ${CMAKE_DL_LIBS})
   add_library(tenon::${kind} ALIAS tenon_${kind})
 endforeach()
+# A thread that used the library runs its code when it ends, even after dlclose: so it stays in memory.
+target_link_options(tenon_shared PRIVATE -Wl,-z,nodelete)
 if(NOT TENON_SANITIZE)
   target_link_options(tenon_shared PRIVATE -Wl,--no-undefined)
 endif()

@@ -233,10 +233,10 @@ tn_status tn_loader_reset(tn_loader *loader)
     return TN_OK;
 }
 
-int64_t tn_loader_batches(const tn_loader *loader)
+int64_t tn_loader_batch_count(const tn_loader *loader)
 {
     if (!tn_error_code() && !loader)
-        TN_FAIL(TN_ERROR_NULL, "loader_batches", "argument 1 (loader) is NULL");
+        TN_FAIL(TN_ERROR_NULL, "loader_batch_count", "argument 1 (loader) is NULL");
     return tn_error_code() ? 0 : loader->batches;
 }
 

@@ -270,6 +270,7 @@ static void empty_class(tni_block_cache *cache, int class)
         tni_free_block *block = size->head;
         size->head = block->next;
         size->kept_bytes -= class_size(class);
+        cache->middle_kept -= class >= TNI_SMALL_CLASSES ? class_size(class) : 0;
         source_give(block, class_size(class), class_size(class));
     }
 }
@@ -284,13 +285,9 @@ static void empty_cache(tni_block_cache *cache)
  * each time. */
 static void empty_middle(tni_block_cache *cache, size_t kept)
 {
-    size_t bytes = 0;
-    for (int i = 0; i < TNI_MIDDLE_CLASSES; i++)
-        bytes += cache->classes[TNI_SMALL_CLASSES + i].kept_bytes;
-    for (int i = 0; i < TNI_MIDDLE_CLASSES && bytes > kept; i++) {
+    while (cache->middle_kept > kept) {
         int class = TNI_SMALL_CLASSES + cache->next_emptied;
         cache->next_emptied = (cache->next_emptied + 1) % TNI_MIDDLE_CLASSES;
-        bytes -= cache->classes[class].kept_bytes;
         empty_class(cache, class);
     }
 }
@@ -317,7 +314,7 @@ static void thread_ended(tni_thread *thread)
 static bool watch_end(void)
 {
     bool pending = tni_pending() != TN_OK;
-    bool done = tni_thread_at_end(TNI_THREAD_CACHE, thread_ended) == TN_OK;
+    bool done = tni_thread_at_end(TNI_THREAD_CACHE, thread_ended, NULL) == TN_OK;
     if (!done && !pending)
         tn_error_clear();
     return done;
@@ -429,6 +426,7 @@ static void *take_cached(tni_block_cache *cache, size_t bytes, size_t rounded)
     tni_free_block *block = size->head;
     size->head = block->next;
     size->kept_bytes -= rounded;
+    cache->middle_kept -= rounded > TNI_SMALL_LIMIT ? rounded : 0;
     return block;
 }
 
@@ -478,8 +476,10 @@ static void keep_block(tni_block_cache *cache, void *block, size_t bytes, size_t
         source_give(block, rounded, rounded);
         return;
     }
-    if (rounded > TNI_SMALL_LIMIT)
+    if (rounded > TNI_SMALL_LIMIT) {
         empty_middle(cache, middle - rounded);
+        cache->middle_kept += rounded;
+    }
     tni_free_block *freed = block;
     freed->next = size->head;
     size->head = freed;
@@ -503,7 +503,7 @@ void tni_free_slow(void *block, size_t bytes)
         keep_block(cache, block, bytes, rounded);
 }
 
-tn_memory_stats tn_memory_statistics(void)
+tn_memory_stats tn_get_memory_stats(void)
 {
     take_lock();
     tn_memory_stats stats = {
@@ -524,11 +524,12 @@ tn_status tn_set_allocator(const tn_allocator *allocator)
     if (tni_pending() != TN_OK)
         return tni_pending();
     if (allocator && (!allocator->allocate || !allocator->release))
-        return TNI_FAIL(TN_ERROR_ARGUMENT, "set_allocator", "%s is NULL: needed allocate and release",
+        return TNI_FAIL(TN_ERROR_ARGUMENT, "set_allocator", "%s is NULL, needed allocate and release",
                         allocator->allocate ? "release" : "allocate");
-    int64_t live = tn_memory_statistics().live_blocks;
+    tni_thread_idle();
+    int64_t live = tn_get_memory_stats().live_blocks;
     if (live != 0)
-        return TNI_FAIL(TN_ERROR_STATE, "set_allocator", "%lld blocks of the old allocator are in use: needed none",
+        return TNI_FAIL(TN_ERROR_STATE, "set_allocator", "%lld blocks of the old allocator are in use, needed none",
                         (long long)live);
     while (caches)
         end_cache(caches);

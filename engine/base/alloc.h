@@ -37,7 +37,8 @@ typedef struct tni_size_class {
 typedef struct tni_block_cache {
     tni_size_class classes[TNI_SMALL_CLASSES + TNI_MIDDLE_CLASSES]; /* small ones first */
     _Atomic int64_t large_allocations, large_live_blocks, large_live_bytes;
-    int next_emptied; /* the middle class that gives way next when they are too many */
+    size_t middle_kept; /* kept_bytes of all middle classes */
+    int next_emptied;   /* the middle class that gives way next when they are too many */
     tni_thread *owner;
     struct tni_block_cache *next, *previous; /* list of all threads' caches, under the allocator's lock */
 } tni_block_cache;

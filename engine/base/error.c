@@ -20,24 +20,15 @@ static tn_status record(tn_status code, const char *function, const char *file, 
     tn_error *error = &tni_this_thread.error;
     if (error->code != TN_OK)
         return error->code;
-    error->code = code;
+    error->code = code != TN_OK ? code : TN_ERROR_STATE; /* a message without an error would never be cleared */
     error->file = file;
     error->line = line;
-    error->function = function;
+    error->function = function ? function : "tenon";
     size_t room = sizeof error->message;
-    int used = prefix ? snprintf(error->message, room, "%s%s", function, prefix) : 0;
+    int used = prefix ? snprintf(error->message, room, "%s%s", error->function, prefix) : 0;
     if (used >= 0 && (size_t)used < room)
         vsnprintf(error->message + used, room - (size_t)used, format, arguments);
-    return code;
-}
-
-tn_status tni_fail(tn_status code, const char *function, const char *file, int line, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    tn_status status = record(code, function, file, line, ": ", format, arguments);
-    va_end(arguments);
-    return status;
+    return error->code;
 }
 
 tn_status tni_fail_report(tn_status code, const char *function, const char *file, int line, const char *format, ...)

@@ -3,25 +3,20 @@
 #define TNI_BASE_ERROR_H
 
 #include <tenon/error.h>
+#include <tenon/extend.h>
 
 #include "base/thread.h"
 
-/* Records the error unless one is pending, and returns the pending code. `function` must outlive the error (a string
- * constant or an operator's name); the message becomes "function: formatted". Floating-point numbers go in as text
- * (base/text.h), since printf's depend on the locale. Does not allocate.
- * Text: lower case, what was found, what was needed, no full stop. */
-tn_status tni_fail(tn_status code, const char *function, const char *file, int line, const char *format, ...)
-    __attribute__((cold, format(printf, 5, 6)));
+/* tn_fail of tenon/extend.h. Floating-point numbers go in as text (base/text.h), since printf's depend on the locale.
+ * Does not allocate. Text: lower case, "found ..., needed ...", no full stop. */
+#define TNI_FAIL(code, function, ...) TN_FAIL(code, function, __VA_ARGS__)
 
-#define TNI_FAIL(code, function, ...) tni_fail((code), (function), __FILE__, __LINE__, __VA_ARGS__)
+/* "matmul: argument 2 (other) is NULL" */
+#define TNI_FAIL_NULL(function, number, name) TN_FAIL_NULL(function, number, name)
 
 /* The same for a report that stands alone: the message is the formatted text. */
 tn_status tni_fail_report(tn_status code, const char *function, const char *file, int line, const char *format, ...)
     __attribute__((cold, format(printf, 5, 6)));
-
-/* "matmul: argument 2 (other) is NULL" */
-#define TNI_FAIL_NULL(function, number, name) \
-    TNI_FAIL(TN_ERROR_NULL, (function), "argument %d (%s) is NULL", (number), (name))
 
 /* The pending code: TN_OK when calls may go on. */
 static inline tn_status tni_pending(void)

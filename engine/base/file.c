@@ -209,7 +209,7 @@ tn_status tn_set_file_operations(const tn_file_operations *new_operations)
     const tn_file_operations *o = new_operations ? new_operations : &system_operations;
     if (!o->open || !o->read || !o->pread || !o->write || !o->fsync || !o->close || !o->fstat || !o->stat ||
         !o->fchmod || !o->rename || !o->unlink || !o->sync_directory)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, "set_file_operations", "a function is NULL: needed all of them");
+        return TNI_FAIL(TN_ERROR_ARGUMENT, "set_file_operations", "a function is NULL, needed all of them");
     operations = *o;
     return TN_OK;
 }
@@ -219,22 +219,35 @@ tn_file_operations tn_get_file_operations(void)
     return operations;
 }
 
-static tn_status begin(tn_file *file, const char *path, const char *function)
+/* `caller` is the function of this page, `function` what the user called. */
+static tn_status begin(const char *caller, tn_file *file, const char *path, const char *function)
 {
     if (file)
         *file = (tn_file){.path = path, .function = function, .handle = -1};
     if (tni_pending() != TN_OK)
         return tni_pending();
-    if (!file)
-        return TNI_FAIL_NULL(function, 1, "file");
+    if (!file || !function)
+        return TNI_FAIL_NULL(caller, file ? 3 : 1, file ? "function" : "file");
     if (!path)
         return TNI_FAIL(TN_ERROR_NULL, function, "the path is NULL");
     return TN_OK;
 }
 
+/* Whether a function of this page that goes on with a file may: it is there and open, and so is the memory. */
+static tn_status check(const char *caller, const tn_file *file, const void *memory, const char *name, size_t bytes)
+{
+    if (tni_pending() != TN_OK)
+        return tni_pending();
+    if (!file || (!memory && bytes > 0))
+        return TNI_FAIL_NULL(caller, file ? 2 : 1, file ? name : "file");
+    if (file->handle < 0 || !file->path)
+        return TNI_FAIL(TN_ERROR_STATE, file->function ? file->function : caller, "the file is not open");
+    return TN_OK;
+}
+
 tn_status tn_file_open(tn_file *file, const char *path, const char *function)
 {
-    tn_status status = begin(file, path, function);
+    tn_status status = begin("file_open", file, path, function);
     if (status != TN_OK)
         return status;
     int handle = open_file(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
@@ -260,8 +273,6 @@ tn_status tn_file_open(tn_file *file, const char *path, const char *function)
 static tn_status read_all(tn_file *file, void *buffer, size_t bytes, int64_t offset, size_t *got)
 {
     *got = 0;
-    if (tni_pending() != TN_OK)
-        return tni_pending();
     while (*got < bytes) {
         char *to = (char *)buffer + *got;
         size_t left = bytes - *got;
@@ -286,7 +297,14 @@ static tn_status read_all(tn_file *file, void *buffer, size_t bytes, int64_t off
 
 tn_status tn_file_read(tn_file *file, void *buffer, size_t bytes, size_t *got)
 {
-    tn_status status = read_all(file, buffer, bytes, -1, got);
+    if (got)
+        *got = 0;
+    tn_status status = check("file_read", file, buffer, "buffer", bytes);
+    if (status != TN_OK)
+        return status;
+    if (!got)
+        return TNI_FAIL_NULL("file_read", 4, "got");
+    status = read_all(file, buffer, bytes, -1, got);
     file->position += (int64_t)*got;
     return status;
 }
@@ -296,14 +314,15 @@ tn_status tn_file_read_exact(tn_file *file, void *buffer, size_t bytes, int64_t 
     size_t got;
     int64_t end;
     char path[SHOWN_PATH];
-    if (tni_pending() != TN_OK)
-        return tni_pending();
+    tn_status status = check("file_read_exact", file, buffer, "buffer", bytes);
+    if (status != TN_OK)
+        return status;
     if (offset < 0 || bytes > INT64_MAX || !tni_add_i64(offset, (int64_t)bytes, &end))
         return TNI_FAIL(TN_ERROR_OVERFLOW, file->function, "'%s': no file has %zu bytes at byte %lld",
                         shown(path, file->path), bytes, (long long)offset);
-    tn_status status = read_all(file, buffer, bytes, offset, &got);
+    status = read_all(file, buffer, bytes, offset, &got);
     if (status == TN_OK && got < bytes)
-        return TNI_FAIL(TN_ERROR_FILE, file->function, "'%s' ends at byte %lld: needed %zu bytes at byte %lld",
+        return TNI_FAIL(TN_ERROR_FILE, file->function, "'%s' ends at byte %lld, needed %zu bytes at byte %lld",
                         shown(path, file->path), (long long)(offset + (int64_t)got), bytes, (long long)offset);
     return status;
 }
@@ -348,7 +367,7 @@ static tn_status open_temporary(tn_file *file, int64_t mode)
 
 tn_status tn_file_create(tn_file *file, const char *path, const char *function)
 {
-    tn_status status = begin(file, path, function);
+    tn_status status = begin("file_create", file, path, function);
     if (status != TN_OK)
         return status;
     tn_file_info old;
@@ -360,7 +379,7 @@ tn_status tn_file_create(tn_file *file, const char *path, const char *function)
         return fail(file, "looking for", result, "");
     if (result >= 0 && !S_ISREG(old.mode)) {
         char text[SHOWN_PATH];
-        return TNI_FAIL(TN_ERROR_FILE, function, "'%s' is %s: needed a regular file or none", shown(text, path),
+        return TNI_FAIL(TN_ERROR_FILE, function, "'%s' is %s, needed a regular file or none", shown(text, path),
                         S_ISDIR(old.mode) ? "a directory" : "a device, pipe or socket");
     }
     return open_temporary(file, result < 0 ? -1 : (int64_t)(old.mode & 0777));
@@ -368,8 +387,9 @@ tn_status tn_file_create(tn_file *file, const char *path, const char *function)
 
 tn_status tn_file_write(tn_file *file, const void *data, size_t bytes)
 {
-    if (tni_pending() != TN_OK)
-        return tni_pending();
+    tn_status status = check("file_write", file, data, "data", bytes);
+    if (status != TN_OK)
+        return status;
     size_t done = 0;
     while (done < bytes) {
         int64_t now = operations.write(operations.context, file->handle, (const char *)data + done, bytes - done);
@@ -428,20 +448,27 @@ tn_status tn_file_commit(tn_file *file)
         tn_file_close(file);
         return tni_pending();
     }
-    if (file->handle < 0 || !file->temporary)
-        return TNI_FAIL(TN_ERROR_STATE, file->function, "the file is not open for writing");
+    tn_status status = check("file_commit", file, NULL, NULL, 0);
+    if (status != TN_OK)
+        return status;
+    if (!file->temporary)
+        return TNI_FAIL(TN_ERROR_STATE, file->function, "the file is open for reading, needed one open for writing");
     const char *failed = put_in_place(file, &result);
     if (failed) {
         tn_file_close(file);
         return fail(file, failed, result, "");
     }
-    tn_status status = sync_directory_of(file);
+    status = sync_directory_of(file);
     free_temporary(file);
     return status;
 }
 
 void tn_file_close(tn_file *file)
 {
+    if (!file) {
+        TNI_FAIL_NULL("file_close", 1, "file");
+        return;
+    }
     if (file->handle >= 0)
         close_handle(file);
     if (!file->temporary)
@@ -456,6 +483,15 @@ void tn_file_close(tn_file *file)
 tn_status tn_file_replace(const char *path, const tn_file_piece *pieces, int count, const char *function)
 {
     tn_file file;
+    if (tni_pending() != TN_OK)
+        return tni_pending();
+    if (!function || (!pieces && count > 0))
+        return TNI_FAIL_NULL("file_replace", function ? 2 : 4, function ? "pieces" : "function");
+    if (count < 0)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, "file_replace", "count is %d, needed 0 or more", count);
+    for (int i = 0; i < count; i++)
+        if (!pieces[i].data && pieces[i].bytes > 0)
+            return TNI_FAIL(TN_ERROR_NULL, "file_replace", "the data of piece %d is NULL", i);
     if (tn_file_create(&file, path, function) != TN_OK)
         return tni_pending();
     for (int i = 0; i < count; i++)

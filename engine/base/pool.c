@@ -279,10 +279,10 @@ tn_status tn_set_num_threads(int n)
     if (tni_pending() != TN_OK)
         return tni_pending();
     if (n < 1)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, "set_num_threads", "n is %d: needed 1 or more", n);
+        return TNI_FAIL(TN_ERROR_ARGUMENT, "set_num_threads", "n is %d, needed 1 or more", n);
     if (inside)
         return TNI_FAIL(TN_ERROR_STATE, "set_num_threads",
-                        "called from within parallel work: needed a call outside of it");
+                        "called from within parallel work, needed a call outside of it");
     pthread_mutex_lock(&owner);
     if (started > 0 || tried > 0)
         stop_workers();

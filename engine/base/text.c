@@ -6,6 +6,7 @@
  * neighbouring floats, as in Steele and White, "How to print floating-point numbers accurately" (PLDI 1990). */
 #include "base/text.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -30,15 +31,17 @@ typedef struct binary {
     bool power_of_two;
 } binary;
 
+/* `used` characters stand in buf, of the `whole` that were put. */
 typedef struct sink {
     char *buf;
-    size_t size, used;
+    size_t size, used, whole;
 } sink;
 
 static void put(sink *out, char c)
 {
     if (out->used + 1 < out->size)
         out->buf[out->used++] = c;
+    out->whole++;
 }
 
 static void put_text(sink *out, const char *text)
@@ -51,7 +54,7 @@ static int finish(sink *out)
 {
     if (out->size > 0)
         out->buf[out->used] = '\0';
-    return (int)out->used;
+    return out->whole < INT_MAX ? (int)out->whole : INT_MAX;
 }
 
 static void multiply(uint32_t *words, int *count, uint32_t factor)
@@ -196,17 +199,6 @@ static binary split_double(double value)
     return (binary){fraction | (uint64_t)1 << 52, biased - 1075, fraction == 0 && biased > 1};
 }
 
-static binary split_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    uint32_t fraction = bits & (((uint32_t)1 << 23) - 1);
-    int biased = (int)(bits >> 23 & 0xff);
-    if (biased == 0)
-        return (binary){fraction, -149, false};
-    return (binary){fraction | (uint32_t)1 << 23, biased - 150, fraction == 0 && biased > 1};
-}
-
 /* Writes the sign and what has no digits; true when that was all. */
 static bool put_special(sink *out, double value)
 {
@@ -228,15 +220,18 @@ static char digit(const decimal *d, int i)
     return i >= 0 && i < d->count ? d->digits[i] : '0';
 }
 
-/* No more places than fit: the caller may ask for billions. */
-static int fitting(const sink *out, int places)
+/* Puts the digits first .. first + places - 1; those that do not fit are counted alone, as the caller may ask for
+ * billions. */
+static void put_digits(sink *out, const decimal *d, int first, int places)
 {
-    return (size_t)places < out->size ? places : (int)out->size;
+    int fitting = (size_t)places < out->size ? places : (int)out->size;
+    for (int i = 0; i < fitting; i++)
+        put(out, digit(d, first + i));
+    out->whole += (size_t)(places - fitting);
 }
 
 static void put_fixed(sink *out, const decimal *d, int places)
 {
-    places = fitting(out, places);
     int point = d->count > 0 ? d->point : 0;
     if (point <= 0)
         put(out, '0');
@@ -244,19 +239,16 @@ static void put_fixed(sink *out, const decimal *d, int places)
         put(out, digit(d, i));
     if (places > 0)
         put(out, '.');
-    for (int i = 0; i < places; i++)
-        put(out, digit(d, point + i));
+    put_digits(out, d, point, places);
 }
 
 static void put_scientific(sink *out, const decimal *d, int places)
 {
     int exponent = d->count > 0 ? d->point - 1 : 0, size = exponent < 0 ? -exponent : exponent;
-    places = fitting(out, places);
     put(out, digit(d, 0));
     if (places > 0)
         put(out, '.');
-    for (int i = 0; i < places; i++)
-        put(out, digit(d, 1 + i));
+    put_digits(out, d, 1, places);
     put(out, 'e');
     put(out, exponent < 0 ? '-' : '+');
     if (size >= 100)
@@ -265,30 +257,21 @@ static void put_scientific(sink *out, const decimal *d, int places)
     put(out, (char)('0' + size % 10));
 }
 
-/* Python's choice between the two forms. */
-static int put_repr(sink *out, double value, binary b)
+int tni_text_double(char *buf, size_t size, double value)
 {
+    sink out = {.buf = buf, .size = size};
     decimal d = {.count = 0, .point = 1};
-    if (put_special(out, value))
-        return finish(out);
+    binary b = split_double(value);
+    if (put_special(&out, value))
+        return finish(&out);
     if (b.mantissa != 0)
         shortest(&d, b);
     int places = d.count > d.point ? d.count - d.point : 1;
-    if (d.point - 1 < EXPONENT_BELOW || d.point - 1 >= EXPONENT_FROM)
-        put_scientific(out, &d, d.count - 1);
+    if (d.point - 1 < EXPONENT_BELOW || d.point - 1 >= EXPONENT_FROM) /* Python's choice between the two forms */
+        put_scientific(&out, &d, d.count - 1);
     else
-        put_fixed(out, &d, places);
-    return finish(out);
-}
-
-int tni_text_double(char *buf, size_t size, double value)
-{
-    return put_repr(&(sink){.buf = buf, .size = size}, value, split_double(value));
-}
-
-int tni_text_float(char *buf, size_t size, float value)
-{
-    return put_repr(&(sink){.buf = buf, .size = size}, value, split_float(value));
+        put_fixed(&out, &d, places);
+    return finish(&out);
 }
 
 static void expand_double(decimal *d, double value)
@@ -326,23 +309,6 @@ int tni_text_scientific(char *buf, size_t size, double value, int digits)
     return finish(&out);
 }
 
-int tni_text_general(char *buf, size_t size, double value, int digits)
-{
-    sink out = {.buf = buf, .size = size};
-    decimal d;
-    if (put_special(&out, value))
-        return finish(&out);
-    expand_double(&d, value);
-    digits = digits > 1 ? digits : 1;
-    round_to(&d, digits);
-    int exponent = d.point - 1;
-    if (d.count > 0 && (exponent < EXPONENT_BELOW || exponent >= digits))
-        put_scientific(&out, &d, d.count - 1);
-    else
-        put_fixed(&out, &d, d.count > d.point ? d.count - d.point : 0);
-    return finish(&out);
-}
-
 static size_t integer_text(char text[24], int64_t value)
 {
     char reversed[24];
@@ -363,13 +329,13 @@ int tni_text_shape(char *buf, size_t size, const int64_t *sizes, int ndim)
 {
     sink out = {.buf = buf, .size = size};
     char text[24];
-    size_t whole = sizeof "[]";
+    size_t whole = strlen("[]");
     for (int i = 0; i < ndim; i++)
         whole += integer_text(text, sizes[i]) + (i > 0 ? 2 : 0);
     put(&out, '[');
     for (int i = 0; i < ndim; i++) {
         size_t length = integer_text(text, sizes[i]) + (i > 0 ? 2 : 0);
-        if (whole > size && out.used + length + sizeof ", ...]" > size) {
+        if (whole >= size && out.used + length + sizeof ", ...]" > size) {
             put_text(&out, i > 0 ? ", ..." : "...");
             break;
         }
@@ -378,5 +344,6 @@ int tni_text_shape(char *buf, size_t size, const int64_t *sizes, int ndim)
         put_text(&out, text);
     }
     put(&out, ']');
+    out.whole = whole;
     return finish(&out);
 }

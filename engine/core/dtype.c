@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 
+_Static_assert(TN_DTYPE_COUNT <= 32, "a set of dtypes is a uint32_t");
+
 const tni_dtype_facts tni_dtypes[TN_DTYPE_COUNT] = {
 #define TN_DTYPE(NAME, text, bytes, kind) [TN_##NAME] = {text, bytes, TNI_##kind},
 #include <tenon/dtype.def>
@@ -211,10 +213,27 @@ tn_dtype tni_result_type_of(const tni_result_type *state)
     return combine(state->dim, combine(state->zero_dim, state->number));
 }
 
+/* The largest finite number of a floating dtype narrower than a double; infinity for the others. */
+static double largest(tn_dtype dtype)
+{
+    switch (dtype) {
+    case TN_FLOAT32:
+        return 0x1.fffffep127;
+    case TN_BFLOAT16:
+        return 0x1.fep127;
+    case TN_FLOAT16:
+        return 65504;
+    default:
+        return (double)INFINITY;
+    }
+}
+
 bool tni_scalar_fits(tn_scalar scalar, tn_dtype dtype)
 {
-    if (!tni_is_integral(dtype))
-        return true;
+    if (!tni_is_integral(dtype)) {
+        double value = scalar.kind == TN_SCALAR_FLOAT ? scalar.value.f : (double)scalar.value.i;
+        return !isfinite(value) || fabs(value) <= largest(dtype);
+    }
     int bits = (int)(8 * tni_itemsize(dtype));
     bool sign = tni_dtype_kind(dtype) == TNI_INT;
     if (scalar.kind == TN_SCALAR_FLOAT) {

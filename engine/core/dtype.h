@@ -72,8 +72,8 @@ bool tni_result_type_scalar(tni_result_type *state, tn_scalar scalar);
 /* TN_DTYPE_NONE when the levels do not promote. */
 tn_dtype tni_result_type_of(const tni_result_type *state);
 
-/* Whether the dtype can hold the scalar: integers and bool in range, floats any (overflow gives inf), nan and inf
- * never in integers. PyTorch's check of fill_, full and scalar arguments. */
+/* Whether the dtype can hold the scalar: in range for integers and floats; nan and inf in floats alone; bool
+ * takes any. PyTorch's check of fill_, full and scalar arguments. */
 bool tni_scalar_fits(tn_scalar scalar, tn_dtype dtype);
 
 /* The dtype that a bare number has: bool, int64, or the thread's default. */

@@ -6,6 +6,14 @@
 #include "base/error.h"
 #include "base/text.h"
 
+void *tn_object_keep(void *object)
+{
+    void *held = tn_retain(object);
+    if (tn_drop(&object))
+        tn_release(&held);
+    return held;
+}
+
 void *tn_allocate(size_t bytes, const char *function)
 {
     if (tni_pending())
@@ -23,15 +31,15 @@ void tn_deallocate(void *block, size_t bytes)
 
 int tn_format_double(char *buf, size_t size, double value)
 {
-    return (int)tni_text_double(buf, size, value);
+    return tni_text_double(buf, size, value);
 }
 
 int tn_format_scientific(char *buf, size_t size, double value, int digits)
 {
-    return (int)tni_text_scientific(buf, size, value, digits);
+    return tni_text_scientific(buf, size, value, digits);
 }
 
 int tn_format_shape(char *buf, size_t size, const int64_t *sizes, int ndim)
 {
-    return (int)tni_text_shape(buf, size, sizes, ndim);
+    return tni_text_shape(buf, size, sizes, ndim);
 }

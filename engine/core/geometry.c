@@ -12,7 +12,7 @@ bool tni_numel(const int64_t *sizes, int ndim, int64_t *numel)
 {
     int64_t span = 1, count = 1;
     for (int d = 0; d < ndim; d++) {
-        if (!tni_mul_i64(span, sizes[d] > 1 ? sizes[d] : 1, &span))
+        if (sizes[d] < 0 || !tni_mul_i64(span, sizes[d] > 1 ? sizes[d] : 1, &span))
             return false;
         count = sizes[d] == 0 ? 0 : count;
     }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <tenon/error.h>
 
-/* Product of the sizes, which must not be negative. False when 64 bits do not hold it. A 0 among huge sizes is no
+/* Product of the sizes. False when one is negative, or 64 bits do not hold it. A 0 among huge sizes is no
  * excuse: the product of max(size, 1) must fit, since contiguous strides are made of it. */
 bool tni_numel(const int64_t *sizes, int ndim, int64_t *numel);
 

@@ -55,31 +55,45 @@ static void end_frames(tni_scope_stack *stack, uint32_t depth)
         stack->depth = depth - 1;
 }
 
-static void thread_ended(tni_thread *thread)
+static void free_stack(tni_thread *thread)
 {
     tni_scope_stack *stack = thread->scopes;
-    if (!stack)
-        return;
-    stack->depth = 0;
-    end_frames(stack, 0);
     thread->scopes = NULL;
     tni_free(stack->slots, stack->capacity * sizeof *stack->slots);
     tni_free(stack->frames, stack->frames_capacity * sizeof *stack->frames);
     tni_free(stack, sizeof *stack);
 }
 
+/* A stack that holds nothing gives its memory back, so that the allocator can be replaced. */
+static void thread_idle(tni_thread *thread)
+{
+    if (thread->scopes && thread->scopes->depth == 0 && thread->scopes->used == thread->scopes->empty)
+        free_stack(thread);
+}
+
+static void thread_ended(tni_thread *thread)
+{
+    if (!thread->scopes)
+        return;
+    thread->scopes->depth = 0;
+    end_frames(thread->scopes, 0);
+    free_stack(thread);
+}
+
+static uint64_t stacks_made;
+
 static bool make_stack(const char *function)
 {
     tni_scope_stack *stack = tni_alloc_zeroed(sizeof *stack);
     tn_object **slots = tni_alloc(FIRST_SLOTS * sizeof *slots);
     tni_scope_frame *frames = tni_alloc(FIRST_FRAMES * sizeof *frames);
-    if (stack && slots && frames && tni_thread_at_end(TNI_THREAD_SCOPES, thread_ended) == TN_OK) {
+    if (stack && slots && frames && tni_thread_at_end(TNI_THREAD_SCOPES, thread_ended, thread_idle) == TN_OK) {
         stack->slots = slots;
         stack->capacity = FIRST_SLOTS;
         stack->frames = frames;
         stack->frames_capacity = FIRST_FRAMES;
         stack->frames[0] = (tni_scope_frame){.mark = 0, .serial = 0};
-        stack->next_serial = 1;
+        stack->next_serial = (__atomic_add_fetch(&stacks_made, 1, __ATOMIC_RELAXED) << 40) + 1;
         tni_this_thread.scopes = stack;
         return true;
     }
@@ -174,15 +188,21 @@ tn_status tn_scope_end(tn_scope scope)
 }
 
 /* The newest slot that holds the object, or used when there is none. */
-static uint32_t find_slot(const tni_scope_stack *stack, const tn_object *object)
+static uint32_t search_slot(const tni_scope_stack *stack, const tn_object *object)
 {
-    uint32_t slot = __atomic_load_n(&object->slot, __ATOMIC_RELAXED);
-    if (TNI_LIKELY(slot < stack->used && stack->slots[slot] == object))
-        return slot;
-    for (slot = stack->used; slot > 0; slot--)
+    for (uint32_t slot = stack->used; slot > 0; slot--)
         if (stack->slots[slot - 1] == object)
             return slot - 1;
     return stack->used;
+}
+
+/* The same, by the hint where it is one of this stack. */
+static uint32_t find_slot(const tni_scope_stack *stack, const tn_object *object)
+{
+    uint32_t slot = __atomic_load_n(&object->slot, __ATOMIC_RELAXED);
+    if (TNI_LIKELY(slot < stack->used && owned_here(stack, object, slot) && stack->slots[slot] == object))
+        return slot;
+    return search_slot(stack, object);
 }
 
 void *tn_scope_escape(tn_scope scope, void *pointer)
@@ -215,6 +235,8 @@ void *tn_scope_escape(tn_scope scope, void *pointer)
         slot = mark;
         stack->frames[depth].mark = mark + 1;
     }
+    if (tni_ref_now(&object->references) > 1) /* it may sit in a newer slot too, and the hint names the newest */
+        set_hint(stack, object, search_slot(stack, object));
     return object;
 }
 

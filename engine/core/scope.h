@@ -20,7 +20,7 @@
 
 typedef struct tni_scope_frame {
     uint32_t mark; /* index of the scope's first slot */
-    uint32_t serial;
+    uint64_t serial;
 } tni_scope_frame;
 
 typedef struct tni_scope_stack {
@@ -29,7 +29,7 @@ typedef struct tni_scope_stack {
     uint32_t empty; /* slots below used that are NULL */
     uint32_t depth; /* frames[depth] is the innermost scope; frames[0] the root */
     uint32_t frames_capacity;
-    uint32_t next_serial;
+    uint64_t next_serial; /* the stack's number in the upper 24 bits: no handle opens another thread's scope */
     tni_scope_frame *frames;
 } tni_scope_stack;
 

@@ -28,47 +28,42 @@
 
 typedef struct tni_storage {
     tn_object object;
-    int64_t version; /* written by the one writer, read by anybody */
-    char *data;      /* NULL on meta alone: without bytes it points behind the struct, so that offsets may be added */
+    uint32_t version;    /* written by the one writer, read by anybody; wraps, as PyTorch's */
+    uint16_t block;      /* bytes of the block that this struct is freed with */
+    bool data_is_inline; /* data stands behind the struct, in its block */
+    char *data;          /* NULL on meta alone; without bytes some address that offsets may be added to */
     size_t nbytes;
     void (*deleter)(void *context, void *data); /* for memory that came from outside; NULL for the library's */
-    union {
-        void *context;
-        size_t block; /* bytes of the block that this struct is freed with */
-    } of;
+    void *context;
 } tni_storage;
 
 _Static_assert(sizeof(tni_storage) == 64, "small data begins one cache line behind the struct");
 
-extern const tn_object_class tni_storage_class;        /* alone in its block */
-extern const tn_object_class tni_inner_storage_class;  /* behind a tensor: Note [One block] */
+extern const tn_object_class tni_inner_storage_class; /* behind a tensor: Note [One block] */
 
 /* Data up to this many bytes stands behind the struct. */
 #define TNI_STORAGE_INLINE ((size_t)640)
 
-static inline char *tni_storage_inline_data(tni_storage *storage)
+/* An inner storage in a block of `block` bytes, with one reference, in no scope; its data follows it. */
+static inline void tni_storage_init_inner(tni_storage *storage, size_t nbytes, size_t block)
 {
-    return (char *)storage + sizeof *storage;
-}
-
-/* One reference, in no scope, the library's memory. `block` as in the struct. */
-static inline void tni_storage_init(tni_storage *storage, const tn_object_class *type, char *data, size_t nbytes,
-                                    size_t block)
-{
-    tni_object_init(&storage->object, type);
+    tni_object_init(&storage->object, &tni_inner_storage_class);
     storage->version = 0;
-    storage->data = data;
+    storage->block = (uint16_t)block;
+    storage->data_is_inline = true;
+    storage->data = (char *)storage + sizeof *storage;
     storage->nbytes = nbytes;
     storage->deleter = NULL;
-    storage->of.block = block;
+    storage->context = NULL;
 }
 
-/* A storage alone in its block; `meta` gives its bytes no memory. NULL when there is no memory (no error raised). */
+/* A storage alone in its block, with one reference, in no scope; `meta` gives its bytes no memory. NULL when there is no
+ * memory (no error raised). */
 tni_storage *tni_storage_new(size_t nbytes, bool meta);
 
-/* Grows or shrinks to nbytes, keeping the bytes that both have. False when there is no memory, or the bytes are not
- * the library's. */
-bool tni_storage_resize(tni_storage *storage, size_t nbytes);
+/* Grows or shrinks to nbytes, keeping the bytes that both have. Nothing changes on an error, raised in the name of
+ * `function`: TN_ERROR_MEMORY, or TN_ERROR_STATE when the bytes are not the library's. */
+tn_status tni_storage_resize(const char *function, tni_storage *storage, size_t nbytes);
 
 static inline void tni_storage_release(tni_storage *storage)
 {
@@ -78,7 +73,8 @@ static inline void tni_storage_release(tni_storage *storage)
 
 static inline void tni_storage_written(tni_storage *counter)
 {
-    __atomic_store_n(&counter->version, __atomic_load_n(&counter->version, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+    uint32_t now = __atomic_load_n(&counter->version, __ATOMIC_RELAXED);
+    __atomic_store_n(&counter->version, now + 1, __ATOMIC_RELAXED);
 }
 
 #endif

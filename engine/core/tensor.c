@@ -1,6 +1,7 @@
 /* Making and ending tensors, and what can be asked of them. */
 #include "core/tensor.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -59,8 +60,9 @@ static void tensor_destroy(void *object)
         return;
     }
     if (x->has_inner && storage == tni_inner_storage(x) && tni_ref_now(&storage->object.references) == 1 &&
-        storage->data == tni_storage_inline_data(storage)) {
-        tni_free(x, storage->of.block);
+        storage->data_is_inline) {
+        assert(!x->base);
+        tni_free(x, storage->block);
         return;
     }
     destroy_any(x);
@@ -171,7 +173,7 @@ static inline void set_inner(tn_tensor *x, size_t bytes, size_t block)
 {
     x->keys = TNI_KEY_CPU;
     tni_storage *storage = tni_inner_storage(x);
-    tni_storage_init(storage, &tni_inner_storage_class, tni_storage_inline_data(storage), bytes, block);
+    tni_storage_init_inner(storage, bytes, block);
     x->has_inner = true;
     x->storage = x->counter = storage;
     tni_scope_hold(&x->object);
@@ -328,14 +330,13 @@ void tni_geometry_drop(tni_geometry *old)
     old->block = NULL;
 }
 
-tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim,
-                            tni_geometry *old)
+tn_status tni_tensor_regrid(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim,
+                            tni_geometry *old, size_t *bytes)
 {
-    size_t bytes;
     int64_t numel;
     tni_record record = {.dtype = (tn_dtype)x->dtype, .ndim = ndim, .sizes = sizes};
     if (!tni_numel(sizes, ndim, &numel) ||
-        !needed_bytes(sizes, strides, ndim, x->offset, tni_itemsize(record.dtype), &bytes)) {
+        !needed_bytes(sizes, strides, ndim, x->offset, tni_itemsize(record.dtype), bytes)) {
         fail_bytes(function, &record);
         return tni_pending();
     }
@@ -345,11 +346,6 @@ tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *s
         if (!dims)
             return TNI_FAIL_MEMORY(function, 2 * (size_t)ndim * sizeof *dims);
     }
-    if (bytes > x->storage->nbytes && !tni_storage_resize(x->storage, bytes)) {
-        if (dims != x->inline_dims)
-            tni_free(dims, 2 * (size_t)ndim * sizeof *dims);
-        return TNI_FAIL_MEMORY(function, bytes);
-    }
     take_geometry(x, old);
     x->sizes = dims;
     x->strides = dims + ndim;
@@ -357,14 +353,15 @@ tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *s
     memmove(x->sizes, sizes, (size_t)ndim * sizeof *dims);
     memmove(x->strides, strides, (size_t)ndim * sizeof *dims);
     x->numel = numel;
-    x->contiguous = (uint8_t)tni_is_contiguous(x->sizes, x->strides, ndim);
+    x->contiguous = tni_is_contiguous(x->sizes, x->strides, ndim);
     return TN_OK;
 }
 
 void tni_tensor_unmake(tn_tensor *x)
 {
     tni_scope_stack *stack = tni_this_thread.scopes;
-    stack->used--; /* x is the newest: nothing was made since */
+    assert(stack->used > 0 && stack->slots[stack->used - 1] == &x->object); /* nothing was made since */
+    stack->used--;
     tni_object_release(&x->object);
 }
 
@@ -442,6 +439,18 @@ tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
     return tni_tensor_new("empty", &record);
 }
 
+tn_tensor *tn_empty_on(const int64_t *size, int ndim, tn_dtype dtype, tn_device device)
+{
+    if (tni_pending())
+        return NULL;
+    if (device.type != TN_CPU && device.type != TN_META) {
+        TNI_FAIL(TN_ERROR_DEVICE, "empty_on", "found %s:%d, needed cpu or meta: there is no other device here",
+                 tn_device_type_name(device.type), device.index);
+        return NULL;
+    }
+    return make("empty_on", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype, device);
+}
+
 tn_tensor *tn_empty_strided(const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype)
 {
     const char *function = "empty_strided";
@@ -458,20 +467,24 @@ tn_tensor *tn_empty_strided(const int64_t *size, const int64_t *stride, int ndim
         }
     }
     int64_t none = 0;
+    if (dtype == TN_DTYPE_NONE)
+        dtype = tn_get_default_dtype();
     return make(function, size, stride ? stride : &none, ndim, dtype, default_device);
 }
 
 tn_tensor *tn_from_array(const void *data, const int64_t *size, int ndim, tn_dtype dtype)
 {
     const tn_device cpu = {TN_CPU, 0};
-    tn_tensor *x = make("from_array", size, NULL, ndim, dtype, cpu);
-    if (!x || x->numel == 0)
-        return x;
-    if (!data) {
-        tni_tensor_unmake(x);
+    int64_t numel = 0;
+    if (tni_pending() || tni_check_sizes("from_array", size, ndim))
+        return NULL;
+    if (!data && tni_numel(size, ndim, &numel) && numel > 0) {
         TNI_FAIL_NULL("from_array", 1, "data");
         return NULL;
     }
+    tn_tensor *x = make("from_array", size, NULL, ndim, dtype, cpu);
+    if (!x || x->numel == 0)
+        return x;
     memcpy(x->storage->data, data, x->storage->nbytes);
     return x;
 }

@@ -100,7 +100,7 @@ tn_tensor *tni_tensor_like(const char *function, const tn_tensor *x, tn_dtype dt
 /* A view of x: its storage, its counter, its base. NULL as above. */
 tn_tensor *tni_tensor_view(const char *function, tn_tensor *x, const tni_record *record);
 
-/* The geometry that a resize replaced. It ends by tni_tensor_restore, which cannot fail, or tni_geometry_drop. */
+/* The geometry that tni_tensor_regrid replaced. It ends by tni_tensor_restore, which cannot fail, or tni_geometry_drop. */
 typedef struct tni_geometry {
     int64_t *block; /* the dims of a high rank; NULL when they are inline_dims */
     int64_t numel;
@@ -109,9 +109,10 @@ typedef struct tni_geometry {
     int64_t inline_dims[2 * TNI_INLINE_NDIM];
 } tni_geometry;
 
-/* Gives x another geometry over its storage, which grows if needed: Tensor.resize_. Nothing changes on an error. */
-tn_status tni_tensor_resize(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim,
-                            tni_geometry *old);
+/* The first half of Tensor.resize_: gives x another geometry, which reaches *bytes of its storage; the caller then has the
+ * storage grow to that, or restores the old geometry. Nothing changes on an error. */
+tn_status tni_tensor_regrid(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim,
+                            tni_geometry *old, size_t *bytes);
 void tni_tensor_restore(tn_tensor *x, tni_geometry *old);
 void tni_geometry_drop(tni_geometry *old);
 

@@ -50,7 +50,7 @@ const char *tni_cpu_level_text(int level)
     return texts[level];
 }
 
-const char *tn_cpu_capability(void)
+const char *tn_get_cpu_capability(void)
 {
     return texts[tni_cpu_level()];
 }
@@ -66,7 +66,7 @@ tn_status tn_set_cpu_capability(const char *name)
         if (wanted == TNI_CPU_LEVELS)
             return TNI_FAIL(
                 TN_ERROR_NAME, "set_cpu_capability",
-                "\"%.40s\" is no level: needed \"default\", \"avx2\" or \"avx512\", up to this machine's \"%s\"", name,
+                "\"%.40s\" is no level, needed \"default\", \"avx2\" or \"avx512\", up to this machine's \"%s\"", name,
                 texts[detected]);
         if (wanted > detected)
             return TNI_FAIL(TN_ERROR_ARGUMENT, "set_cpu_capability", "this machine has \"%s\", not \"%s\"",

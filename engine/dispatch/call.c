@@ -33,9 +33,13 @@ static __attribute__((noinline)) tn_status dispatch_layer(tni_call *call, uint64
     thread->exclude = exclude | (UINT64_C(1) << bit);
     tn_status status = handler ? handler(layers[bit].context, call) : tni_dispatch(call);
     thread->exclude = exclude;
-    if (status == TN_OK && !call->out[0])
+    if (tni_pending())
+        return tni_pending();
+    if (status != TN_OK)
+        return TNI_FAIL(status, tni_call_name(call), "a layer refused the call and did not say why");
+    if (!call->out[0])
         return TNI_FAIL(TN_ERROR_STATE, tni_call_name(call), "a layer handled the call and made no result");
-    return status;
+    return TN_OK;
 }
 
 static __attribute__((noinline, cold)) tn_status fail_argument(const tni_call *call, int input)
@@ -95,46 +99,67 @@ static tn_status check_output(const tni_call *call, const tni_meta *meta, const 
     return TN_OK;
 }
 
-/* Runs over outputs that exist. */
-static tn_status run(const tni_call *call)
+/* The scratch that a call wants: *workspace of *bytes, NULL of 0 for none. */
+static tn_status take_workspace(const tni_call *call, void **workspace, size_t *bytes)
 {
-    const tni_op *op = call->op;
-    size_t bytes = op->workspace ? op->workspace(call) : 0;
-    void *workspace = NULL;
-    if (bytes > 0) {
-        workspace = tni_alloc(bytes);
-        if (!workspace)
-            return TNI_FAIL_MEMORY(tni_call_name(call), bytes);
-    }
-    op->run(call, workspace);
-    tni_free(workspace, bytes);
-    return TN_OK;
+    *bytes = call->op->workspace ? call->op->workspace(call) : 0;
+    *workspace = *bytes > 0 ? tni_alloc(*bytes) : NULL;
+    return *bytes > 0 && !*workspace ? TNI_FAIL_MEMORY(tni_call_name(call), *bytes) : TN_OK;
 }
 
-static void record_like(tni_record *record, const tn_tensor *x, const int64_t *strides);
+static void record_like(tni_record *record, const tn_tensor *x, const int64_t *strides)
+{
+    record->device = (tn_device_type)x->device;
+    record->ndim = x->ndim;
+    record->sizes = x->sizes;
+    record->strides = strides;
+    record->numel = x->numel;
+    record->offset = 0;
+    record->contiguous = x->contiguous;
+}
 
-/* The form that writes into tensors that are there. Workspaces depend on the outputs' geometry, so the scratch is
- * asked for after the resize; if it is not to be had the old geometry is put back (the storage may have grown: nobody
- * sees that). */
+void tni_meta_preserved(tni_meta *meta, const tn_tensor *x)
+{
+    record_like(&meta->record, x, meta->room);
+    tni_preserved_strides(x->sizes, x->strides, x->ndim, meta->room);
+}
+
+/* Fills the record where infer only named the input that the result is like. */
+static void settle(tni_meta *meta)
+{
+    if (!meta->like)
+        return;
+    record_like(&meta->record, meta->like, meta->room);
+    tni_contiguous_strides(meta->like->sizes, meta->like->ndim, meta->room);
+    meta->like = NULL;
+}
+
+/* The form that writes into tensors that are there: Note [Forms] has the order of the steps. */
 static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
 {
     tn_tensor *out = call->out[0];
+    const char *name = tni_call_name(call);
     const tni_record *record = &meta->record;
-    if (meta->like) {
-        record_like(&meta->record, meta->like, meta->room);
-        tni_contiguous_strides(meta->like->sizes, meta->like->ndim, meta->room);
-    }
+    tni_geometry old;
+    void *workspace = NULL;
+    size_t bytes = 0, scratch = 0;
+    settle(meta);
     if (check_output(call, meta, out))
         return tni_pending();
-    tni_geometry old;
     bool resized = !has_shape(out, record);
-    if (resized && tni_tensor_resize(tni_call_name(call), out, record->sizes, record->strides, record->ndim, &old))
+    if (resized && tni_tensor_regrid(name, out, record->sizes, record->strides, record->ndim, &old, &bytes))
         return tni_pending();
-    if (out->keys & TNI_KEY_CPU && out->numel > 0 && run(call)) {
+    bool runs = out->keys & TNI_KEY_CPU && out->numel > 0;
+    if ((runs && take_workspace(call, &workspace, &scratch)) ||
+        (bytes > out->storage->nbytes && tni_storage_resize(name, out->storage, bytes))) {
+        tni_free(workspace, scratch);
         if (resized)
             tni_tensor_restore(out, &old);
         return tni_pending();
     }
+    if (runs)
+        call->op->run(call, workspace);
+    tni_free(workspace, scratch);
     if (resized)
         tni_geometry_drop(&old);
     tni_written(out);
@@ -161,11 +186,18 @@ static inline tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
 /* Fills an output that was just made, where that takes scratch or nothing at all. */
 static TNI_ASIDE tn_status fill_made(tni_call *call, tn_tensor *out)
 {
-    if (out->numel == 0 || out->keys & TNI_KEY_META || run(call) == TN_OK)
+    void *workspace;
+    size_t bytes;
+    if (out->numel == 0 || out->keys & TNI_KEY_META)
         return TN_OK;
-    call->out[0] = NULL;
-    tni_tensor_unmake(out);
-    return tni_pending();
+    if (take_workspace(call, &workspace, &bytes)) {
+        call->out[0] = NULL;
+        tni_tensor_unmake(out);
+        return tni_pending();
+    }
+    call->op->run(call, workspace);
+    tni_free(workspace, bytes);
+    return TN_OK;
 }
 
 /* Infers, makes and runs a call whose arguments are in order. */
@@ -251,23 +283,6 @@ tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const v
         return tni_pending();
     tni_call call = {.op = op, .attr = attr, .in = in, .out = &out, .form = TNI_OUT};
     return tni_dispatch(&call);
-}
-
-static void record_like(tni_record *record, const tn_tensor *x, const int64_t *strides)
-{
-    record->device = (tn_device_type)x->device;
-    record->ndim = x->ndim;
-    record->sizes = x->sizes;
-    record->strides = strides;
-    record->numel = x->numel;
-    record->offset = 0;
-    record->contiguous = x->contiguous;
-}
-
-void tni_meta_preserved(tni_meta *meta, const tn_tensor *x)
-{
-    record_like(&meta->record, x, meta->room);
-    tni_preserved_strides(x->sizes, x->strides, x->ndim, meta->room);
 }
 
 tn_status tni_meta_contiguous(const tni_call *call, tni_meta *meta, int ndim, tn_dtype dtype, tn_device_type device)

@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include <tenon/layer.h>
 
-#define TNI_KEY_LAYER(i) (UINT64_C(1) << (48 + (i)))
+#define TNI_LAYER_BIT(i) (48 + (i))
+#define TNI_KEY_LAYER(i) (UINT64_C(1) << TNI_LAYER_BIT(i))
 #define TNI_BACKEND_KEYS UINT64_C(0xffffffff)
 #define TNI_LAYER_KEYS (~TNI_BACKEND_KEYS)
 

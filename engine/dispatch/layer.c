@@ -25,7 +25,7 @@ int tn_layer_register(const char *name, tn_layer_handler handler, void *context)
         if (!__atomic_compare_exchange_n(&layer_names[layer], &free_name, name, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_RELAXED))
             continue;
-        tni_set_layer(48 + layer, handler, context);
+        tni_set_layer(TNI_LAYER_BIT(layer), handler, context);
         return layer;
     }
     TNI_FAIL(TN_ERROR_STATE, "layer_register", "all %d layers are taken", TN_MAX_LAYERS);
@@ -39,7 +39,7 @@ tn_status tn_layer_unregister(int layer)
     if (!known(layer))
         return TNI_FAIL(TN_ERROR_ARGUMENT, "layer_unregister", "%d is no registered layer", layer);
     tni_this_thread.include &= ~TNI_KEY_LAYER(layer);
-    tni_set_layer(48 + layer, NULL, NULL);
+    tni_set_layer(TNI_LAYER_BIT(layer), NULL, NULL);
     __atomic_store_n(&layer_names[layer], NULL, __ATOMIC_RELEASE);
     return TN_OK;
 }
@@ -67,7 +67,7 @@ const char *tn_op_call_name(const tn_op_call *call)
     return call ? tni_call_name(call) : "";
 }
 
-int tn_op_call_inputs(const tn_op_call *call)
+int tn_op_call_input_count(const tn_op_call *call)
 {
     return call ? call->op->n_in : 0;
 }
@@ -77,7 +77,7 @@ tn_tensor *tn_op_call_input(const tn_op_call *call, int i)
     return call && i >= 0 && i < call->op->n_in ? call->in[i] : NULL;
 }
 
-int tn_op_call_outputs(const tn_op_call *call)
+int tn_op_call_output_count(const tn_op_call *call)
 {
     return call ? call->op->n_out : 0;
 }

@@ -8,7 +8,7 @@
  * Note [Forms]
  * One operator serves three forms. A new result is made from what infer says. An in-place call is an out= call whose
  * output is the first input and must already have the result's shape. Checks come before anything is touched: infer,
- * then the output's dtype and overlap, then the workspace, then the resize; so a call that fails leaves its arguments
+ * then the output's dtype and overlap, then the new geometry, the workspace, the storage's growth; so a call that fails leaves its arguments
  * as they were.
  *
  * Note [Attributes]
@@ -66,8 +66,6 @@ typedef struct tni_meta {
 
 typedef enum tni_form { TNI_NEW, TNI_IN_PLACE, TNI_OUT, TNI_FORMS } tni_form;
 
-#define TNI_HAS(form) (1u << (form))
-
 struct tni_op {
     const char *name[TNI_FORMS]; /* "add", "add_", "add_out": for messages and calls by name; NULL: no such form */
     tni_param params[TNI_MAX_PARAMS];
@@ -86,7 +84,7 @@ struct tni_op {
     const char *samples; /* arguments for the tests; see tests/ops/samples.h for the notation */
 };
 
-/* Every operator takes this many characters in its table: TNI_NAMES(add, _, out) */
+/* The forms that an operator has. */
 #define TNI_NAMES(op) {#op, #op "_", #op "_out"}
 #define TNI_NAMES_NEW(op) {#op, NULL, NULL}
 #define TNI_NAMES_NEW_OUT(op) {#op, NULL, #op "_out"}
@@ -97,10 +95,11 @@ struct tn_op_call {
     const tni_op *op;
     const void *attr;
     tn_tensor **in;  /* op->n_in */
-    tn_tensor **out; /* op->n_out; NULL entries are made */
+    tn_tensor **out; /* op->n_out; of a new result it is written here */
     tni_form form;
     /* what infer found out and run need not find out again */
     tn_dtype compute; /* dtype of the arithmetic */
+    int level;        /* CPU level, where infer asks for one: a call has one level from its first step to its last */
     tni_loop loop;    /* of a pointwise family */
     bool dense;       /* all inputs are contiguous, of that dtype and of the result's shape */
 };

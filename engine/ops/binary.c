@@ -37,6 +37,8 @@ static tn_status check_alpha(const tni_call *call, tn_scalar alpha, tn_dtype dty
     if (alpha.kind == TN_SCALAR_BOOL && dtype != TN_BOOL)
         return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "alpha is a bool and the result %s, needed a number",
                         tn_dtype_name(dtype));
+    if (!tni_scalar_fits(alpha, dtype))
+        return TNI_FAIL(TN_ERROR_OVERFLOW, tni_call_name(call), "alpha is beyond the range of %s", tn_dtype_name(dtype));
     return TN_OK;
 }
 

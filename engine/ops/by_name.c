@@ -47,6 +47,8 @@ static bool unbox(const tni_param *param, int number, const tn_value *value, unb
 {
     char *field = to->attr + param->offset;
     bool integer = value->kind == TN_VALUE_SCALAR && value->as.scalar.kind != TN_SCALAR_FLOAT;
+    uint32_t numbers;
+    tni_ints ints;
     switch (param->code) {
     case 'T':
         to->in[param->input] = value->as.tensor;
@@ -57,7 +59,9 @@ static bool unbox(const tni_param *param, int number, const tn_value *value, unb
             return true;
         }
         memcpy(field, &value->as.scalar, sizeof value->as.scalar);
-        *(uint32_t *)(void *)to->attr |= 1u << param->input; /* the mask of numbers: Note [Attributes] */
+        memcpy(&numbers, to->attr, sizeof numbers); /* the mask of numbers: Note [Attributes] */
+        numbers |= 1u << param->input;
+        memcpy(to->attr, &numbers, sizeof numbers);
         return value->kind == TN_VALUE_SCALAR;
     case 'S':
         memcpy(field, &value->as.scalar, sizeof value->as.scalar);
@@ -69,11 +73,12 @@ static bool unbox(const tni_param *param, int number, const tn_value *value, unb
     case 'J':
         if (param->code == 'J' && integer) {
             to->single[number] = value->as.scalar.value.i;
-            *(tni_ints *)(void *)field = (tni_ints){&to->single[number], 1};
-            return true;
+            ints = (tni_ints){&to->single[number], 1};
+        } else {
+            ints = (tni_ints){value->as.ints.data, value->as.ints.n};
         }
-        *(tni_ints *)(void *)field = (tni_ints){value->as.ints.data, value->as.ints.n};
-        return value->kind == TN_VALUE_INTS;
+        memcpy(field, &ints, sizeof ints);
+        return value->kind == TN_VALUE_INTS || (param->code == 'J' && integer);
     case 'B': {
         bool on = value->as.scalar.value.i != 0;
         memcpy(field, &on, sizeof on);

@@ -1,6 +1,7 @@
 /* Creation: zeros, ones, full, arange; and writing one value everywhere: fill_, zero_. Rules of torch's functions of
  * these names. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <tenon/ops.h>
 
@@ -11,6 +12,8 @@
 #include "core/iterator.h"
 #include "dispatch/op.h"
 #include "ops/operators.h"
+
+enum { ZEROS = 0, ONES = 1, FULL };
 
 typedef struct create_attr {
     tni_ints size;
@@ -81,8 +84,14 @@ static tn_status check_value(const char *name, tn_scalar value, tn_dtype dtype)
     if (value.kind == TN_SCALAR_FLOAT)
         tni_text_double(text, sizeof text, value.value.f);
     else
-        tni_text_shape(text, sizeof text, &value.value.i, 1);
+        snprintf(text, sizeof text, "%lld", (long long)value.value.i);
     return TNI_FAIL(TN_ERROR_OVERFLOW, name, "%s does not hold the value %s", tn_dtype_name(dtype), text);
+}
+
+/* What the elements of zeros, ones or full are. */
+static tn_scalar created_value(const tni_call *call)
+{
+    return call->op->family == FULL ? ((const create_attr *)call->attr)->value : tn_int(call->op->family);
 }
 
 static tn_status create_infer(tni_call *call, tni_meta *meta)
@@ -93,12 +102,10 @@ static tn_status create_infer(tni_call *call, tni_meta *meta)
         return tni_pending();
     if (attr->dtype != TN_DTYPE_NONE && !tni_dtype_valid(attr->dtype))
         return TNI_FAIL(TN_ERROR_DTYPE, name, "%d is no dtype", (int)attr->dtype);
-    tn_dtype dtype = attr->dtype != TN_DTYPE_NONE ? attr->dtype
-                     : call->op == &tni_op_full   ? tni_scalar_dtype(attr->value)
-                                                  : tn_get_default_dtype();
-    tn_scalar value = attr->value;
-    if (call->op != &tni_op_full)
-        value = tn_int(call->op == &tni_op_ones);
+    tn_scalar value = created_value(call);
+    tn_dtype dtype = attr->dtype;
+    if (dtype == TN_DTYPE_NONE)
+        dtype = call->op->family == FULL ? tni_scalar_dtype(value) : tn_get_default_dtype();
     if (check_value(name, value, dtype))
         return tni_pending();
     for (int d = 0; d < attr->size.n; d++)
@@ -106,22 +113,10 @@ static tn_status create_infer(tni_call *call, tni_meta *meta)
     return tni_meta_contiguous(call, meta, attr->size.n, dtype, tn_get_default_device().type);
 }
 
-static void zeros_run(const tni_call *call, void *workspace)
+static void create_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    fill(call->out[0], tn_int(0));
-}
-
-static void ones_run(const tni_call *call, void *workspace)
-{
-    (void)workspace;
-    fill(call->out[0], tn_int(1));
-}
-
-static void full_run(const tni_call *call, void *workspace)
-{
-    (void)workspace;
-    fill(call->out[0], ((const create_attr *)call->attr)->value);
+    fill(call->out[0], created_value(call));
 }
 
 static tn_status fill_infer(tni_call *call, tni_meta *meta)
@@ -163,7 +158,10 @@ static tn_status arange_length(const arange_attr *attr, int64_t *length)
         if (span != 0 && (span > 0) != (step > 0))
             return TNI_FAIL(TN_ERROR_ARGUMENT, name, "step %lld leads from start %lld away from end %lld",
                             (long long)step, (long long)attr->start.value.i, (long long)attr->end.value.i);
-        *length = step == -1 ? -span : span / step + (span % step != 0);
+        if (step != -1)
+            *length = span / step + (span % step != 0);
+        else if (!tni_sub_i64(0, span, length))
+            return TNI_FAIL(TN_ERROR_OVERFLOW, name, "more elements than 64 bits count");
         return TN_OK;
     }
     double start = real(attr->start), end = real(attr->end), step = real(attr->step),
@@ -203,6 +201,10 @@ static void arange_run(const tni_call *call, void *workspace)
     const tn_tensor *out = call->out[0];
     const bool whole = all_integers(attr);
     double start = real(attr->start), step = real(attr->step);
+    if (tni_is_integral((tn_dtype)out->dtype)) { /* as torch: into an integer dtype start and step go first */
+        start = trunc(start);
+        step = trunc(step);
+    }
     char *y = tni_data(out);
     int64_t stride = out->strides[0] * tni_itemsize((tn_dtype)out->dtype);
     for (int64_t i = 0; i < out->numel; i++, y += stride) {
@@ -220,12 +222,12 @@ static const create_attr create_default = {.dtype = TN_DTYPE_NONE};
 
 const tni_op tni_op_zeros = {
     .name = TNI_NAMES_NEW(zeros), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = CREATE_DTYPES,
-    .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = zeros_run,
+    .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = create_run, .family = ZEROS,
     .samples = CREATE_SAMPLES};
 
 const tni_op tni_op_ones = {
     .name = TNI_NAMES_NEW(ones), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = CREATE_DTYPES,
-    .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = ones_run,
+    .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = create_run, .family = ONES,
     .samples = CREATE_SAMPLES};
 
 const tni_op tni_op_full = {
@@ -233,7 +235,7 @@ const tni_op tni_op_full = {
     .params = {TNI_ATTR("size", 'L', create_attr, size), TNI_ATTR("fill_value", 'S', create_attr, value),
                TNI_OPTIONAL("dtype", 'D', create_attr, dtype)},
     .n_params = 3, .n_out = 1, .dtypes = CREATE_DTYPES, .attr_bytes = sizeof(create_attr),
-    .attr_default = &create_default, .infer = create_infer, .run = full_run,
+    .attr_default = &create_default, .infer = create_infer, .run = create_run, .family = FULL,
     .samples = "(2,3) 2.5 | (0) 7 | () true | (4) 3 float32 | (2) 1 bool | ! (-1) 0 | ! (2) inf int64"};
 
 const tni_op tni_op_arange = {

@@ -5,34 +5,57 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "core/geometry.h"
 #include "ops/linear_shape.h"
 #include "ops/operators.h"
+#include "ops/pointwise.h"
 #include "ops/product.h"
+
+/* The bias as a vector over the outputs: [out], or one number. Others are added afterwards. */
+static bool is_vector(const tn_tensor *bias)
+{
+    return bias->ndim <= 1 || bias->numel == 1;
+}
+
+static tn_status check_bias(const tni_call *call, const tni_meta *meta)
+{
+    const tn_tensor *bias = call->in[2];
+    const tni_record *record = &meta->record;
+    int64_t sizes[TN_MAX_NDIM];
+    int ndim = tni_broadcast(tni_call_name(call), record->sizes, record->ndim, bias->sizes, bias->ndim, sizes);
+    if (ndim < 0)
+        return tni_pending();
+    if (ndim == record->ndim && memcmp(sizes, record->sizes, (size_t)ndim * sizeof *sizes) == 0)
+        return TN_OK;
+    char have[100], need[100];
+    tni_text_shape(have, sizeof have, bias->sizes, bias->ndim);
+    tni_text_shape(need, sizeof need, record->sizes, record->ndim);
+    return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "the bias is %s, needed a shape that broadcasts to %s", have, need);
+}
 
 tn_status tni_linear_shape(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *x = call->in[0], *weight = call->in[1], *bias = call->in[2];
     const char *name = tni_call_name(call);
-    char text[120];
+    call->level = tni_cpu_level();
     if (tni_product_dtypes(call, x, weight) || (bias && tni_product_dtypes(call, x, bias)))
         return tni_pending();
-    if (weight->ndim != 2)
-        return TNI_FAIL(TN_ERROR_SHAPE, name, "the weight has %d dims, needed 2: [out, in]", weight->ndim);
-    if (x->ndim == 0 || x->sizes[x->ndim - 1] != weight->sizes[1]) {
-        char weight_text[60];
-        tni_text_shape(text, sizeof text, x->sizes, x->ndim);
-        tni_text_shape(weight_text, sizeof weight_text, weight->sizes, 2);
-        return TNI_FAIL(TN_ERROR_SHAPE, name, "input %s and weight %s: needed input [..., %lld]", text, weight_text,
-                        (long long)weight->sizes[1]);
-    }
-    if (bias && (bias->ndim != 1 || bias->sizes[0] != weight->sizes[0])) {
-        tni_text_shape(text, sizeof text, bias->sizes, bias->ndim);
-        return TNI_FAIL(TN_ERROR_SHAPE, name, "the bias is %s, needed [%lld] as the weight has rows", text,
-                        (long long)weight->sizes[0]);
+    if (weight->ndim != 1 && weight->ndim != 2)
+        return TNI_FAIL(TN_ERROR_SHAPE, name, "the weight has %d dims, needed 2 ([out, in]) or 1 ([in])", weight->ndim);
+    int64_t in = weight->sizes[weight->ndim - 1];
+    if (x->ndim == 0 || x->sizes[x->ndim - 1] != in) {
+        char x_text[100], weight_text[60];
+        tni_text_shape(x_text, sizeof x_text, x->sizes, x->ndim);
+        tni_text_shape(weight_text, sizeof weight_text, weight->sizes, weight->ndim);
+        return TNI_FAIL(TN_ERROR_SHAPE, name, "input %s and weight %s, needed input [..., %lld]", x_text, weight_text,
+                        (long long)in);
     }
     memcpy(meta->room, x->sizes, (size_t)x->ndim * sizeof *meta->room);
     meta->room[x->ndim - 1] = weight->sizes[0];
-    if (tni_meta_contiguous(call, meta, x->ndim, (tn_dtype)x->dtype, (tn_device_type)x->device))
+    int ndim = weight->ndim == 2 ? x->ndim : x->ndim - 1;
+    if (tni_meta_contiguous(call, meta, ndim, (tn_dtype)x->dtype, (tn_device_type)x->device))
+        return tni_pending();
+    if (bias && check_bias(call, meta))
         return tni_pending();
     return tni_product_out(call, meta);
 }
@@ -42,7 +65,9 @@ void tni_linear_product(tni_product *p, const tni_call *call)
     const tn_tensor *x = call->in[0], *weight = call->in[1], *bias = call->in[2], *out = call->out[0];
     tni_gemm *g = &p->gemm;
     int last = x->ndim - 1;
+    bool row = weight->ndim == 1; /* one output, whose dim is left off */
     p->dtype = (tn_dtype)x->dtype;
+    p->level = call->level;
     p->reference = false;
     p->batch_ndim = last > 0 ? last - 1 : 0;
     for (int d = 0; d < p->batch_ndim; d++) {
@@ -52,20 +77,36 @@ void tni_linear_product(tni_product *p, const tni_call *call)
         p->c.batch[d] = out->strides[d];
     }
     g->m = last > 0 ? x->sizes[last - 1] : 1;
-    g->k = weight->sizes[1];
-    g->n = weight->sizes[0];
-    g->bias = bias ? tni_data(bias) : NULL;
-    g->bias_stride = bias ? bias->strides[0] : 0;
+    g->k = x->sizes[last];
+    g->n = row ? 1 : weight->sizes[0];
+    g->bias = bias && is_vector(bias) ? tni_data(bias) : NULL;
+    g->bias_stride = bias && bias->numel > 1 ? bias->strides[0] : 0;
     p->a.data = tni_data(x);
     p->a.row = last > 0 ? x->strides[last - 1] : 0;
     p->a.column = x->strides[last];
     p->b.data = tni_data(weight);
-    p->b.row = weight->strides[1];
-    p->b.column = weight->strides[0];
+    p->b.row = weight->strides[weight->ndim - 1];
+    p->b.column = row ? 0 : weight->strides[0];
     p->c.data = tni_data(out);
     p->c.row = last > 0 ? out->strides[last - 1] : 0;
-    p->c.column = out->strides[last];
+    p->c.column = row ? 0 : out->strides[last];
     tni_product_fold(p);
+}
+
+void tni_linear_run(const tni_call *call, tni_product *product, void *workspace)
+{
+    const tn_tensor *bias = call->in[2], *out = call->out[0];
+    tni_product_run(product, workspace);
+    if (!bias || is_vector(bias))
+        return;
+    static const tni_alpha unused;
+    const tni_loop *lanes = tni_pointwise_levels[product->level]->binary[TNI_BINARY_add];
+    tni_iter it;
+    tni_iter_begin(&it, out->sizes, out->ndim);
+    tni_iter_tensor(&it, out, product->dtype);
+    tni_iter_tensor(&it, out, product->dtype);
+    tni_iter_tensor(&it, bias, product->dtype);
+    tni_iter_run(&it, lanes[tni_lane_of(product->dtype)], &unused);
 }
 
 static size_t linear_workspace(const tni_call *call)
@@ -79,7 +120,7 @@ static void linear_run(const tni_call *call, void *workspace)
 {
     tni_product product;
     tni_linear_product(&product, call);
-    tni_product_run(&product, workspace);
+    tni_linear_run(call, &product, workspace);
 }
 
 const tni_op tni_op_linear = {
@@ -89,7 +130,8 @@ const tni_op tni_op_linear = {
     .infer = tni_linear_shape, .workspace = linear_workspace, .run = linear_run,
     .samples = "[5,3] [4,3] [4] | [5,3] [4,3] | [3] [4,3] [4] | [2,5,3] [4,3] [4] | [0,3] [4,3] [4] | "
         "[5,0] [4,0] [4] |"
-        "[20,16] [1,16] [1] | [50,33] [40,33] [40] | ! [5,4] [4,3] [4] | ! [5,3] [4,3] [3] | ! [5,3] [3] | "
+        "[20,16] [1,16] [1] | [50,33] [40,33] [40] | ! [5,4] [4,3] [4] | [5,3] [3] [] | [3] [3] | [5,3] [4,3] [1] | "
+        "[5,3] [4,3] [5,1] | [2,5,3] [4,3] [5,4] | ! [5,3] [4,3] [3] | ! [5,3] [2] | ! [3] [4,3] [2,4] | "
         "! [] [4,1]"};
 
 tn_tensor *tn_linear(tn_tensor *x, tn_tensor *weight, tn_tensor *bias)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/geometry.h"
+#include "cpu/level.h"
 #include "ops/operators.h"
 #include "ops/product.h"
 
@@ -21,6 +22,7 @@ static tn_status fail_inner(const tni_call *call, const tn_tensor *a, const tn_t
 static tn_status matmul_infer(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *a = call->in[0], *b = call->in[1];
+    call->level = tni_cpu_level();
     if (tni_product_dtypes(call, a, b))
         return tni_pending();
     if (a->ndim == 0 || b->ndim == 0)
@@ -57,6 +59,7 @@ static void describe(tni_product *p, const tni_call *call)
     bool a_vector = a->ndim == 1, b_vector = b->ndim == 1;
     memset(&p->gemm, 0, sizeof p->gemm);
     p->dtype = (tn_dtype)a->dtype;
+    p->level = call->level;
     p->reference = false;
     p->batch_ndim = out->ndim - !a_vector - !b_vector;
     memcpy(p->batch_sizes, out->sizes, (size_t)p->batch_ndim * sizeof *p->batch_sizes);

@@ -36,13 +36,15 @@ void tni_product_fold(tni_product *p)
     g->a_col = tame(p->a.column, g->k);
     g->b_row = tame(p->b.row, g->k);
     g->b_col = tame(p->b.column, g->n);
-    g->c_row = p->c.row;
-    g->c_col = p->c.column;
+    g->c_row = tame(p->c.row, g->m);
+    g->c_col = tame(p->c.column, g->n);
 }
 
 size_t tni_product_workspace(const tni_product *p)
 {
-    return p->dtype == TN_INT64 || p->reference ? 0 : tni_gemm_workspace(&p->gemm, p->dtype == TN_FLOAT64);
+    if (p->dtype == TN_INT64 || p->reference)
+        return 0;
+    return tni_gemm_workspace_at(p->level, TNI_GEMM_AUTO, &p->gemm, p->dtype == TN_FLOAT64);
 }
 
 /* Integers wrap. */
@@ -78,10 +80,12 @@ void tni_product_run(tni_product *p, void *workspace)
         p->gemm.c = (char *)p->c.data + c * itemsize;
         if (p->dtype == TN_INT64)
             product_i64(&p->gemm);
+        else if (!p->reference)
+            tni_gemm_at(p->level, TNI_GEMM_AUTO, &p->gemm, p->dtype == TN_FLOAT64, workspace);
         else if (p->dtype == TN_FLOAT32)
-            p->reference ? tni_gemm_reference_f32(&p->gemm, p->order) : tni_gemm_f32(&p->gemm, workspace);
+            tni_gemm_reference_f32(&p->gemm, p->order);
         else
-            p->reference ? tni_gemm_reference_f64(&p->gemm, p->order) : tni_gemm_f64(&p->gemm, workspace);
+            tni_gemm_reference_f64(&p->gemm, p->order);
     }
 }
 

@@ -18,6 +18,7 @@ typedef struct tni_product {
     tni_matrix a, b, c;
     tni_gemm gemm; /* sizes, strides and bias; the pointers change from batch to batch */
     tn_dtype dtype;
+    int level;      /* CPU level of the call */
     bool reference; /* add in `order`, by the reference product */
     tni_gemm_order order;
 } tni_product;
@@ -30,6 +31,9 @@ void tni_product_fold(tni_product *product);
 
 /* x W^T + b of a call of linear or linear_reference, folded. */
 void tni_linear_product(tni_product *product, const tni_call *call);
+
+/* Runs it; adds a bias that is no vector. */
+void tni_linear_run(const tni_call *call, tni_product *product, void *workspace);
 
 size_t tni_product_workspace(const tni_product *product);
 void tni_product_run(tni_product *product, void *workspace);

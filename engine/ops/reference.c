@@ -42,7 +42,7 @@ static void linear_reference_run(const tni_call *call, void *workspace)
     tni_linear_product(&product, call);
     product.reference = true;
     product.order = (tni_gemm_order)((const order_attr *)call->attr)->order;
-    tni_product_run(&product, workspace);
+    tni_linear_run(call, &product, workspace);
 }
 
 /* The result is contiguous whatever x is: where an element stands decides which exp it gets. */

@@ -6,13 +6,14 @@
 #include "core/geometry.h"
 #include "dispatch/op.h"
 #include "ops/operators.h"
+#include "ops/reduce_attr.h"
 
 typedef struct pair_attr {
     int64_t dim0, dim1;
 } pair_attr;
 
 typedef struct dim_attr {
-    tni_ints dims; /* data NULL: all */
+    tni_ints dims; /* data NULL and n 0: all */
 } dim_attr;
 
 typedef struct range_attr {
@@ -218,16 +219,12 @@ static tn_status unsqueeze_infer(tni_call *call, tni_meta *meta)
 static tn_status squeeze_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
+    uint64_t named;
     const tni_ints *dims = &((const dim_attr *)call->attr)->dims;
-    uint64_t named = dims->data ? 0 : ~UINT64_C(0);
-    for (int i = 0; dims->data && i < dims->n; i++) {
-        int dim = tni_wrap_dim("squeeze", dims->data[i], x->ndim);
-        if (dim < 0)
-            return tni_pending();
-        if (named & (UINT64_C(1) << dim))
-            return TNI_FAIL(TN_ERROR_DIM, "squeeze", "dim %d appears twice", dim);
-        named |= UINT64_C(1) << dim;
-    }
+    if (tni_reduced_dims("squeeze", x, dims, &named))
+        return tni_pending();
+    if (dims->data && dims->n == 0) /* a list that names none */
+        named = 0;
     int64_t *sizes = own_geometry(meta, x), *strides = sizes + TN_MAX_NDIM;
     int kept = 0;
     for (int d = 0; d < x->ndim; d++) {

@@ -52,13 +52,13 @@ static void counts_are_exact(void **state)
     };
     enum { N = sizeof sizes / sizeof *sizes };
     void *blocks[N];
-    tn_memory_stats before = tn_memory_statistics(), now = before;
+    tn_memory_stats before = tn_get_memory_stats(), now = before;
     for (int i = 0; i < N; i++) {
         blocks[i] = tni_alloc(sizes[i].bytes);
         assert_non_null(blocks[i]);
         assert_int_equal((uintptr_t)blocks[i] % 64, 0);
         memset(blocks[i], 0xa5, sizes[i].bytes);
-        tn_memory_stats after = tn_memory_statistics();
+        tn_memory_stats after = tn_get_memory_stats();
         assert_int_equal(after.allocations, now.allocations + 1);
         assert_int_equal(after.live_blocks, now.live_blocks + 1);
         assert_int_equal(after.live_bytes, now.live_bytes + (int64_t)sizes[i].counted);
@@ -69,12 +69,12 @@ static void counts_are_exact(void **state)
     for (int i = 0; i < N; i++)
         tni_free(blocks[i], sizes[i].bytes);
     tni_free(NULL, 10);
-    now = tn_memory_statistics();
+    now = tn_get_memory_stats();
     assert_int_equal(now.live_blocks, before.live_blocks);
     assert_int_equal(now.live_bytes, before.live_bytes);
     assert_int_equal(now.allocations, before.allocations + N);
     tn_trim_memory();
-    assert_int_equal(tn_memory_statistics().reserved_bytes, before.reserved_bytes);
+    assert_int_equal(tn_get_memory_stats().reserved_bytes, before.reserved_bytes);
 }
 
 /* Every class: aligned, wide enough to be filled, wasteful by no more than a quarter, and the same block for the same
@@ -83,9 +83,9 @@ static void every_size_class(void **state)
 {
     (void)state;
     for (size_t bytes = 1; bytes <= 2 * MIB; bytes += 1 + bytes / 97) {
-        int64_t before = tn_memory_statistics().live_bytes;
+        int64_t before = tn_get_memory_stats().live_bytes;
         unsigned char *block = tni_alloc_zeroed(bytes);
-        int64_t counted = tn_memory_statistics().live_bytes - before;
+        int64_t counted = tn_get_memory_stats().live_bytes - before;
         if (!block || (uintptr_t)block % 64 != 0 || counted < (int64_t)bytes ||
             counted > (int64_t)(bytes + (bytes < 256 ? 64 : bytes / 4 + 64)))
             fail_msg("%zu bytes: block %p counted as %lld", bytes, (void *)block, (long long)counted);
@@ -103,14 +103,14 @@ static void every_size_class(void **state)
 static void hopeless_sizes(void **state)
 {
     (void)state;
-    tn_memory_stats before = tn_memory_statistics();
+    tn_memory_stats before = tn_get_memory_stats();
     for (size_t less = 0; less < 200; less++) {
         assert_null(tni_alloc(SIZE_MAX - less));
         assert_null(tni_alloc((size_t)PTRDIFF_MAX - less));
         assert_null(tni_alloc((size_t)PTRDIFF_MAX + less));
     }
     assert_null(tni_alloc_zeroed((size_t)1 << 50));
-    tn_memory_stats after = tn_memory_statistics();
+    tn_memory_stats after = tn_get_memory_stats();
     assert_int_equal(after.live_blocks, before.live_blocks);
     assert_int_equal(after.allocations, before.allocations);
     assert_int_equal(after.reserved_bytes, before.reserved_bytes);
@@ -168,7 +168,7 @@ static void replaced_allocator(void **state)
     assert_int_equal(tn_set_allocator(&half), TN_ERROR_ARGUMENT);
     tn_error_clear();
     assert_int_equal(tn_set_allocator(&mine), TN_OK);
-    assert_int_equal(tn_memory_statistics().reserved_bytes, 0);
+    assert_int_equal(tn_get_memory_stats().reserved_bytes, 0);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < N; i++) {
             blocks[i] = tni_alloc(sizes[i]);
@@ -188,13 +188,13 @@ static void replaced_allocator(void **state)
     assert_int_equal(tn_set_allocator(NULL), TN_OK);
     assert_int_equal(l.live, 0);
     assert_int_equal(l.wrong, 0);
-    assert_int_equal(tn_memory_statistics().reserved_bytes, 0);
+    assert_int_equal(tn_get_memory_stats().reserved_bytes, 0);
 }
 
 static void memory_limit(void **state)
 {
     (void)state;
-    int64_t base = tn_memory_statistics().reserved_bytes;
+    int64_t base = tn_get_memory_stats().reserved_bytes;
     tn_set_memory_limit((size_t)base + 300000);
     void *a = tni_alloc(200000);
     assert_non_null(a);
@@ -207,7 +207,7 @@ static void memory_limit(void **state)
     assert_null(tni_alloc(310000));
     a = tni_alloc(250000); /* needs the cached 200000 to go */
     assert_non_null(a);
-    assert_true(tn_memory_statistics().reserved_bytes <= base + 300000);
+    assert_true(tn_get_memory_stats().reserved_bytes <= base + 300000);
     tni_free(a, 250000);
     tn_set_memory_limit(0);
     assert_null(tni_alloc(100000));
@@ -238,7 +238,7 @@ static void injected_failures(void **state)
     for (int warm = 0; warm < 2; warm++)
         for (int good = 0; good < 2; good++)
             for (int64_t k = 0; k <= SCENARIO; k++) { /* k == SCENARIO: the first of the second round */
-                tn_memory_stats before = tn_memory_statistics();
+                tn_memory_stats before = tn_get_memory_stats();
                 tn_fail_allocation(k, good);
                 bool whole = scenario();
                 bool failed = tn_allocation_failed();
@@ -247,7 +247,7 @@ static void injected_failures(void **state)
                 if (whole != (k == SCENARIO) || failed == whole || again != (!good && k < SCENARIO))
                     fail_msg("k %lld, for good %d: first %d, failed %d, second %d", (long long)k, good, whole, failed,
                              again);
-                tn_memory_stats after = tn_memory_statistics();
+                tn_memory_stats after = tn_get_memory_stats();
                 assert_int_equal(after.live_blocks, before.live_blocks);
                 assert_int_equal(after.live_bytes, before.live_bytes);
                 assert_false(tn_allocation_failed());
@@ -284,15 +284,15 @@ static void run(void *(*function)(void *), void *argument)
 static void freed_by_another_thread(void **state)
 {
     (void)state;
-    tn_memory_stats before = tn_memory_statistics();
+    tn_memory_stats before = tn_get_memory_stats();
     run(fill_passed, NULL);
-    assert_int_equal(tn_memory_statistics().live_blocks, before.live_blocks + PASSED);
+    assert_int_equal(tn_get_memory_stats().live_blocks, before.live_blocks + PASSED);
     free_passed(NULL);
-    assert_int_equal(tn_memory_statistics().live_blocks, before.live_blocks);
+    assert_int_equal(tn_get_memory_stats().live_blocks, before.live_blocks);
     fill_passed(NULL);
     run(free_passed, NULL);
     tn_trim_memory();
-    tn_memory_stats after = tn_memory_statistics();
+    tn_memory_stats after = tn_get_memory_stats();
     assert_int_equal(after.live_blocks, before.live_blocks);
     assert_int_equal(after.live_bytes, before.live_bytes);
     assert_int_equal(after.reserved_bytes, before.reserved_bytes);
@@ -331,13 +331,13 @@ static void *keep_till_late(void *unused)
 static void thread_end_gives_back(void **state)
 {
     (void)state;
-    tn_memory_stats before = tn_memory_statistics();
+    tn_memory_stats before = tn_get_memory_stats();
     assert_int_equal(pthread_key_create(&late_key, late_free), 0);
     for (int i = 0; i < 20; i++)
         run(keep_till_late, NULL);
     pthread_key_delete(late_key);
     tn_trim_memory();
-    tn_memory_stats after = tn_memory_statistics();
+    tn_memory_stats after = tn_get_memory_stats();
     assert_int_equal(after.live_blocks, before.live_blocks);
     assert_int_equal(after.live_bytes, before.live_bytes);
     assert_int_equal(after.reserved_bytes, before.reserved_bytes);
@@ -349,12 +349,12 @@ static void large_blocks_are_reused(void **state)
     if (!cached_build())
         skip();
     char *a = tni_alloc(40 * MIB);
-    int64_t reserved = tn_memory_statistics().reserved_bytes;
+    int64_t reserved = tn_get_memory_stats().reserved_bytes;
     tni_free(a, 40 * MIB);
     assert_ptr_equal(tni_alloc(40 * MIB - 1000), a);
     tni_free(a, 40 * MIB - 1000);
     assert_ptr_equal(tni_alloc(31 * MIB), a);
-    assert_int_equal(tn_memory_statistics().reserved_bytes, reserved);
+    assert_int_equal(tn_get_memory_stats().reserved_bytes, reserved);
     tni_free(a, 31 * MIB);
     char *b = tni_alloc(20 * MIB);
     assert_ptr_not_equal(b, a);
@@ -366,21 +366,21 @@ static void large_blocks_are_reused(void **state)
     tni_free(b, 19 * MIB);
 
     tn_set_cache_limits(4 * MIB, 30 * MIB);
-    assert_true(tn_memory_statistics().reserved_bytes <= reserved - (int64_t)(10 * MIB));
+    assert_true(tn_get_memory_stats().reserved_bytes <= reserved - (int64_t)(10 * MIB));
 }
 
 static void many_large_blocks(void **state)
 {
     (void)state;
-    int64_t before = tn_memory_statistics().reserved_bytes;
+    int64_t before = tn_get_memory_stats().reserved_bytes;
     for (int i = 0; i < PASSED; i++) /* more than the list holds */
         assert_non_null(passed[i] = tni_alloc(MIB + 1));
     tn_set_cache_limits(4 * MIB, SIZE_MAX);
     for (int i = 0; i < PASSED; i++)
         tni_free(passed[i], MIB + 1);
-    assert_true(tn_memory_statistics().reserved_bytes - before < (int64_t)(600 * MIB * 17 / 16));
+    assert_true(tn_get_memory_stats().reserved_bytes - before < (int64_t)(600 * MIB * 17 / 16));
     tn_trim_memory();
-    assert_int_equal(tn_memory_statistics().reserved_bytes, before);
+    assert_int_equal(tn_get_memory_stats().reserved_bytes, before);
 }
 
 static void caches_are_bounded(void **state)
@@ -388,13 +388,13 @@ static void caches_are_bounded(void **state)
     (void)state;
     enum { N = 20000 };
     static void *blocks[N];
-    tn_memory_stats before = tn_memory_statistics();
+    tn_memory_stats before = tn_get_memory_stats();
     for (int size = 64; size <= 2048; size *= 2) {
         for (int i = 0; i < N; i++)
             blocks[i] = tni_alloc((size_t)size);
         for (int i = 0; i < N; i++)
             tni_free(blocks[i], (size_t)size);
-        tn_memory_stats after = tn_memory_statistics();
+        tn_memory_stats after = tn_get_memory_stats();
         if (after.reserved_bytes - before.reserved_bytes > (int64_t)(4 * MIB))
             fail_msg("size %d: %lld bytes kept", size, (long long)(after.reserved_bytes - before.reserved_bytes));
     }
@@ -429,7 +429,7 @@ static void *churn(void *context)
             held[slot].block[0] = held[slot].block[bytes - 1] = (unsigned char)bytes;
         }
         if (i % 1000 == 0)
-            tn_memory_statistics();
+            tn_get_memory_stats();
     }
     for (int slot = 0; slot < 64; slot++)
         tni_free(held[slot].block, held[slot].bytes);
@@ -442,7 +442,7 @@ static void threads_at_once(void **state)
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
     churn_seed seeds[THREADS];
-    tn_memory_stats before = tn_memory_statistics();
+    tn_memory_stats before = tn_get_memory_stats();
     for (int i = 0; i < THREADS; i++) {
         seeds[i].seed = (uint32_t)i * 977u + 5u;
         assert_int_equal(pthread_create(&threads[i], NULL, churn, &seeds[i]), 0);
@@ -454,7 +454,7 @@ static void threads_at_once(void **state)
             fail_msg("seed %u: %s", seeds[i].seed, (char *)wrong);
     }
     tn_trim_memory();
-    tn_memory_stats after = tn_memory_statistics();
+    tn_memory_stats after = tn_get_memory_stats();
     assert_int_equal(after.live_blocks, before.live_blocks);
     assert_int_equal(after.reserved_bytes, before.reserved_bytes);
 }
@@ -464,7 +464,7 @@ static atomic_bool enough;
 static void *hold_the_lock(void *unused)
 {
     while (!enough)
-        tn_memory_statistics();
+        tn_get_memory_stats();
     return unused;
 }
 
@@ -483,7 +483,7 @@ static void child_allocates(void **state)
         pid_t child = fork();
         if (child == 0) {
             alarm(10);
-            bool wrong = churn(&seed) != NULL || tn_memory_statistics().live_blocks < 0;
+            bool wrong = churn(&seed) != NULL || tn_get_memory_stats().live_blocks < 0;
             _exit(wrong ? 1 : 0);
         }
         assert_int_equal(waitpid(child, &status, 0), child);

@@ -34,6 +34,24 @@ static void first_error_stays(void **state)
     assert_string_equal(tn_error_message(), "");
 }
 
+/* What a component gets wrong in raising is an error all the same. */
+static void raised_wrongly(void **state)
+{
+    (void)state;
+    tn_error_clear();
+    assert_int_equal(TN_FAIL(TN_OK, "load", "found %d", 3), TN_ERROR_STATE);
+    assert_int_equal(tn_error_code(), TN_ERROR_STATE);
+    assert_string_equal(tn_error_message(), "load: found 3");
+    tn_error_clear();
+    assert_int_equal(TN_FAIL(TN_ERROR_FILE, NULL, "found %d", 3), TN_ERROR_FILE);
+    assert_string_equal(tn_error_message(), "tenon: found 3");
+    assert_string_equal(tn_error_get()->function, "tenon");
+    tn_error_clear();
+    assert_int_equal(tni_fail_report(TN_OK, NULL, __FILE__, __LINE__, "alone"), TN_ERROR_STATE);
+    assert_string_equal(tn_error_message(), "alone");
+    tn_error_clear();
+}
+
 static void push_and_pop(void **state)
 {
     (void)state;
@@ -130,5 +148,5 @@ static void status_names(void **state)
             assert_string_not_equal(tn_status_name((tn_status)status), tn_status_name((tn_status)other));
 }
 
-TEST_MAIN(test(first_error_stays), test(push_and_pop), test(messages_are_cut), test(each_thread_has_its_own),
+TEST_MAIN(test(first_error_stays), test(raised_wrongly), test(push_and_pop), test(messages_are_cut), test(each_thread_has_its_own),
           test(adopt), test(status_names))

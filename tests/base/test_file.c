@@ -305,7 +305,7 @@ static void messages(void **state)
     assert_int_equal(tn_file_open(&file, path, "load"), TN_OK);
     assert_int_equal(file.size, OLD_BYTES);
     assert_int_equal(tn_file_read_exact(&file, found, 16, OLD_BYTES - 6), TN_ERROR_FILE);
-    assert_non_null(strstr(tn_error_message(), "model.bin' ends at byte 700: needed 16 bytes at byte 694"));
+    assert_non_null(strstr(tn_error_message(), "model.bin' ends at byte 700, needed 16 bytes at byte 694"));
     tn_error_clear();
     assert_int_equal(tn_file_read_exact(&file, found, 16, INT64_MAX - 3), TN_ERROR_OVERFLOW);
     tn_error_clear();
@@ -314,7 +314,7 @@ static void messages(void **state)
     tn_file_close(&file);
 
     assert_int_equal(tn_file_create(&file, folder, "save"), TN_ERROR_FILE);
-    assert_non_null(strstr(tn_error_message(), "is a directory: needed a regular file or none"));
+    assert_non_null(strstr(tn_error_message(), "is a directory, needed a regular file or none"));
     tn_error_clear();
     assert_int_equal(tn_file_create(&file, "/dev/null", "save"), TN_ERROR_FILE);
     tn_error_clear();
@@ -325,6 +325,63 @@ static void messages(void **state)
     assert_int_equal(tn_file_open(&file, long_path, "load"), TN_ERROR_FILE);
     assert_non_null(strstr(tn_error_message(), "xxx' failed: name too long"));
     tn_error_clear();
+}
+
+#define RAISES(call, status, message)                        \
+    do {                                                     \
+        tn_error_clear();                                    \
+        call;                                                \
+        assert_int_equal(tn_error_code(), status);           \
+        assert_string_equal(tn_error_message(), message);    \
+        tn_error_clear();                                    \
+    } while (0)
+
+static void null_arguments(void **state)
+{
+    (void)state;
+    tn_file file;
+    size_t got = 7;
+    char found[4];
+    const tn_file_piece hollow[] = {{"ab", 2}, {NULL, 1}};
+    put_old();
+    RAISES(tn_file_open(NULL, path, "load"), TN_ERROR_NULL, "file_open: argument 1 (file) is NULL");
+    RAISES(tn_file_open(&file, path, NULL), TN_ERROR_NULL, "file_open: argument 3 (function) is NULL");
+    RAISES(tn_file_open(&file, NULL, "load"), TN_ERROR_NULL, "load: the path is NULL");
+    RAISES(tn_file_create(NULL, path, "save"), TN_ERROR_NULL, "file_create: argument 1 (file) is NULL");
+    RAISES(tn_file_create(&file, path, NULL), TN_ERROR_NULL, "file_create: argument 3 (function) is NULL");
+    RAISES(tn_file_read(NULL, found, 4, &got), TN_ERROR_NULL, "file_read: argument 1 (file) is NULL");
+    assert_int_equal(got, 0);
+    RAISES(tn_file_read_exact(NULL, found, 4, 0), TN_ERROR_NULL, "file_read_exact: argument 1 (file) is NULL");
+    RAISES(tn_file_write(NULL, "ab", 2), TN_ERROR_NULL, "file_write: argument 1 (file) is NULL");
+    RAISES(tn_file_commit(NULL), TN_ERROR_NULL, "file_commit: argument 1 (file) is NULL");
+    RAISES(tn_file_close(NULL), TN_ERROR_NULL, "file_close: argument 1 (file) is NULL");
+
+    assert_int_equal(tn_file_open(&file, path, "load"), TN_OK);
+    RAISES(tn_file_read(&file, NULL, 4, &got), TN_ERROR_NULL, "file_read: argument 2 (buffer) is NULL");
+    RAISES(tn_file_read(&file, found, 4, NULL), TN_ERROR_NULL, "file_read: argument 4 (got) is NULL");
+    RAISES(tn_file_read_exact(&file, NULL, 4, 0), TN_ERROR_NULL, "file_read_exact: argument 2 (buffer) is NULL");
+    assert_int_equal(file.position, 0);
+    assert_int_equal(tn_file_read(&file, NULL, 0, &got), TN_OK);
+    RAISES(tn_file_commit(&file), TN_ERROR_STATE, "load: the file is open for reading, needed one open for writing");
+    tn_file_close(&file);
+    RAISES(tn_file_read(&file, found, 4, &got), TN_ERROR_STATE, "load: the file is not open");
+    RAISES(tn_file_write(&file, "ab", 2), TN_ERROR_STATE, "load: the file is not open");
+
+    assert_int_equal(tn_file_create(&file, path, "save"), TN_OK);
+    RAISES(tn_file_write(&file, NULL, 4), TN_ERROR_NULL, "file_write: argument 2 (data) is NULL");
+    assert_int_equal(tn_file_write(&file, NULL, 0), TN_OK);
+    tn_file_close(&file);
+
+    RAISES(tn_file_replace(path, NULL, 1, "save"), TN_ERROR_NULL, "file_replace: argument 2 (pieces) is NULL");
+    RAISES(tn_file_replace(path, hollow, 2, NULL), TN_ERROR_NULL, "file_replace: argument 4 (function) is NULL");
+    RAISES(tn_file_replace(path, hollow, -1, "save"), TN_ERROR_ARGUMENT,
+           "file_replace: count is -1, needed 0 or more");
+    RAISES(tn_file_replace(path, hollow, 2, "save"), TN_ERROR_NULL, "file_replace: the data of piece 1 is NULL");
+    RAISES(tn_file_replace(NULL, hollow, 1, "save"), TN_ERROR_NULL, "save: the path is NULL");
+    assert_true(holds(old_content, OLD_BYTES));
+    assert_int_equal(entries(), 1);
+    assert_int_equal(tn_file_replace(path, NULL, 0, "save"), TN_OK);
+    assert_true(holds((const unsigned char *)"", 0));
 }
 
 static void pipes_have_no_size(void **state)
@@ -474,7 +531,7 @@ static void names_taken_and_no_memory(void **state)
         snprintf(name, sizeof name, "%s/.tenon-%ld-%d.tmp", folder, (long)getpid(), i);
         unlink(name);
     }
-    tn_memory_stats before = tn_memory_statistics();
+    tn_memory_stats before = tn_get_memory_stats();
     put_old();
     tn_fail_allocation(0, true);
     assert_int_equal(save(), TN_ERROR_MEMORY);
@@ -482,7 +539,7 @@ static void names_taken_and_no_memory(void **state)
     tn_error_clear();
     assert_true(holds(old_content, OLD_BYTES));
     assert_int_equal(entries(), 1);
-    assert_int_equal(tn_memory_statistics().live_blocks, before.live_blocks);
+    assert_int_equal(tn_get_memory_stats().live_blocks, before.live_blocks);
 }
 
 int main(void)
@@ -491,6 +548,7 @@ int main(void)
         test(table),
         test(replace_and_read),
         test(messages),
+        test(null_arguments),
         test(pipes_have_no_size),
         test(each_call_fails),
         test(each_read_fails),

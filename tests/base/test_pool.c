@@ -319,13 +319,13 @@ static void threads_end(void **state)
     static tally t;
     tn_set_num_threads(1);
     tn_trim_memory();
-    tn_memory_stats before = tn_memory_statistics();
+    tn_memory_stats before = tn_get_memory_stats();
     view v = {.caller = pthread_self()};
     tn_set_num_threads(4);
     tni_parallel_for(100, look, &v);
     tn_set_num_threads(1);
     tn_trim_memory();
-    tn_memory_stats after = tn_memory_statistics();
+    tn_memory_stats after = tn_get_memory_stats();
     assert_int_equal(after.live_blocks, before.live_blocks);
     assert_true(after.reserved_bytes <=
                 before.reserved_bytes + 2048); /* the caches of workers are back; ours may be new */

@@ -1,6 +1,7 @@
 /* Numbers and shapes as text, against Python's recorded output (tests/data/text_golden.txt) and against each other. */
 #include "support/test.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,26 +15,15 @@ static double from_bits(uint64_t bits)
     return value;
 }
 
-static float float_from_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static int as_text(char *buf, size_t size, char kind, int digits, uint64_t bits)
 {
     switch (kind) {
     case 'r':
         return tni_text_double(buf, size, from_bits(bits));
-    case 's':
-        return tni_text_float(buf, size, float_from_bits((uint32_t)bits));
     case 'f':
         return tni_text_fixed(buf, size, from_bits(bits), digits);
-    case 'e':
-        return tni_text_scientific(buf, size, from_bits(bits), digits);
     default:
-        return tni_text_general(buf, size, from_bits(bits), digits);
+        return tni_text_scientific(buf, size, from_bits(bits), digits);
     }
 }
 
@@ -60,12 +50,12 @@ static void golden(void **state)
         memset(cut, '#', sizeof cut);
         length = as_text(cut, room, line[0], digits, bits);
         size_t kept = room == 0 ? 0 : strlen(wanted) < room ? strlen(wanted) : room - 1;
-        if (length != (int)kept || memcmp(cut, wanted, kept) != 0 || (room > 0 && cut[kept] != '\0') ||
+        if (length != (int)strlen(wanted) || memcmp(cut, wanted, kept) != 0 || (room > 0 && cut[kept] != '\0') ||
             cut[room] != '#')
             fail_msg("%c %d %016llx cut to %zu", line[0], digits, (unsigned long long)bits, room);
     }
     fclose(file);
-    assert_true(lines > 4000);
+    assert_true(lines > 2500);
 }
 
 static void known_values(void **state)
@@ -99,10 +89,6 @@ static void known_values(void **state)
     assert_string_equal(buf, "0");
     tni_text_fixed(buf, sizeof buf, 1.5, -3);
     assert_string_equal(buf, "2");
-    tni_text_general(buf, sizeof buf, 100000, 6);
-    assert_string_equal(buf, "100000");
-    tni_text_general(buf, sizeof buf, 1e6, 6);
-    assert_string_equal(buf, "1e+06");
     tni_text_double(buf, sizeof buf, -from_bits(0x7ff8000000000000));
     assert_string_equal(buf, "nan");
 }
@@ -122,12 +108,6 @@ static void round_trip(void **state)
         int length = tni_text_double(buf, sizeof buf, value);
         if (length > 24 || strtod(buf, NULL) != value)
             fail_msg("%016llx gave %s", (unsigned long long)bits, buf);
-        float single = float_from_bits((uint32_t)(random >> 32) & (i % 3 ? 0xffffffff : 0x807fffff));
-        if (single != single)
-            continue;
-        length = tni_text_float(buf, sizeof buf, single);
-        if (length > 24 || strtof(buf, NULL) != single)
-            fail_msg("float %a gave %s", (double)single, buf);
     }
 }
 
@@ -137,10 +117,11 @@ static void many_digits(void **state)
     static char buf[3000];
     assert_int_equal(tni_text_fixed(buf, sizeof buf, 0.1, 2000), 2002);
     assert_int_equal(tni_text_scientific(buf, sizeof buf, 5e-324, 2000), 2007);
-    assert_int_equal(tni_text_general(buf, sizeof buf, 5e-324, 2000), 757); /* 751 digits, '.', "e-324" */
-    assert_int_equal(tni_text_fixed(buf, 10, 0.1, 2147483647), 9);
-    assert_int_equal(tni_text_scientific(buf, 10, 0.1, 2147483647), 9);
-    assert_int_equal(tni_text_general(buf, 10, 1e300, 2147483647), 9);
+    assert_int_equal(tni_text_fixed(buf, 10, 0.1, 2000), 2002);
+    assert_int_equal(tni_text_scientific(buf, 0, 5e-324, 2000), 2007);
+    assert_int_equal(tni_text_fixed(buf, 10, 0.1, INT_MAX), INT_MAX);
+    assert_string_equal(buf, "0.1000000");
+    assert_int_equal(tni_text_scientific(buf, 10, 0.1, INT_MAX), INT_MAX);
 }
 
 static void shapes(void **state)
@@ -163,10 +144,11 @@ static void shapes(void **state)
             memset(buf, '#', sizeof buf);
             int length = tni_text_shape(buf, room, sizes, ndim);
             assert_int_equal(buf[room], '#');
-            if (room > 0)
+            assert_int_equal(length, tni_text_shape(NULL, 0, sizes, ndim));
+            if (room > (size_t)length)
                 assert_int_equal(strlen(buf), length);
             if (room > 6)
-                assert_int_equal(buf[length - 1], ']');
+                assert_int_equal(buf[strlen(buf) - 1], ']');
         }
 }
 

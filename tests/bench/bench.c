@@ -179,7 +179,7 @@ static void print_header(const options *o, int cpu)
     bench_cpu_model(model, sizeof model);
     if (cpu >= 0)
         snprintf(bound, sizeof bound, ", bound to CPU %d", cpu);
-    printf("%s; Tenon at %s; %d thread%s%s; %s of %d blocks\n", model, tn_cpu_capability(), o->s.threads,
+    printf("%s; Tenon at %s; %d thread%s%s; %s of %d blocks\n", model, tn_get_cpu_capability(), o->s.threads,
            o->s.threads == 1 ? "" : "s", bound, o->median ? "median" : "best", o->s.blocks);
     printf("c: loops at %s, W1 over %s; *: a copy of the same traffic, the limit\n", yardstick_pick()->level,
            yardstick_openblas(&f32, &f64) ? "OpenBLAS" : "plain loops (no libopenblas.so.0)");

@@ -92,7 +92,9 @@ static void scalars_that_fit(void **state)
     assert_true(tni_scalar_fits(tn_float(-0x1p63), TN_INT64) && !tni_scalar_fits(tn_float(0x1p63), TN_INT64));
     assert_false(tni_scalar_fits(tn_float((double)NAN), TN_INT64) ||
                  tni_scalar_fits(tn_float((double)INFINITY), TN_INT32));
-    assert_true(tni_scalar_fits(tn_float((double)NAN), TN_FLOAT32) && tni_scalar_fits(tn_float(1e300), TN_FLOAT32));
+    assert_true(tni_scalar_fits(tn_float((double)NAN), TN_FLOAT32) && !tni_scalar_fits(tn_float(1e300), TN_FLOAT32));
+    assert_true(tni_scalar_fits(tn_float(-0x1.fffffep127), TN_FLOAT32) && tni_scalar_fits(tn_float(1e300), TN_FLOAT64));
+    assert_true(tni_scalar_fits(tn_float(-(double)INFINITY), TN_FLOAT32));
     assert_true(tni_scalar_fits(tn_float((double)NAN), TN_BOOL));
 }
 

@@ -290,7 +290,7 @@ static void threads(void **state)
     pthread_join(id, NULL);
     tn_release(&first.tensor);
     tn_fill_(x, tn_int(1));
-    int64_t blocks = tn_memory_statistics().live_blocks;
+    int64_t blocks = tn_get_memory_stats().live_blocks;
     for (int round = 0; round < 5; round++) {
         parcel p = {.tensor = tn_retain(x), .foreign = scope};
         pthread_create(&id, NULL, other_thread, &p);
@@ -302,7 +302,7 @@ static void threads(void **state)
         assert_true(tn_data_f32(back)[4] == 2);
         assert_int_equal(tn_drop(&back), TN_OK);
         tn_fill_(x, tn_int(1));
-        assert_int_equal(tn_memory_statistics().live_blocks, blocks);
+        assert_int_equal(tn_get_memory_stats().live_blocks, blocks);
     }
     assert_int_equal(tn_scope_end(scope), TN_OK);
 }

@@ -32,7 +32,7 @@ static int64_t collect(tn_loader *loader, int64_t n, int64_t batch_size, int64_t
         }
     }
     assert_int_equal(tn_error_code(), TN_OK);
-    assert_int_equal(batches, tn_loader_batches(loader));
+    assert_int_equal(batches, tn_loader_batch_count(loader));
     return count;
 }
 
@@ -249,11 +249,11 @@ static void bad_input(void **state)
     refuse(numbered(0), (tn_loader_options){0}, TN_ERROR_ARGUMENT, "empty");
 
     tn_loader *loader = tn_loader_new(dataset, NULL);
-    assert_int_equal(tn_loader_batches(loader), 5);
+    assert_int_equal(tn_loader_batch_count(loader), 5);
     assert_false(tn_loader_next(NULL, &b));
     assert_int_equal(tn_error_code(), TN_ERROR_NULL);
     assert_false(tn_loader_next(loader, &b)); /* an error is pending: nothing happens */
-    assert_int_equal(tn_loader_batches(loader), 0);
+    assert_int_equal(tn_loader_batch_count(loader), 0);
     tn_error_clear();
     assert_false(tn_loader_next(loader, NULL));
     tn_error_clear();
@@ -263,7 +263,7 @@ static void bad_input(void **state)
     assert_int_equal(b.index, 0);
 
     tn_loader *huge = tn_loader_new(dataset, &(tn_loader_options){.batch_size = INT64_MAX});
-    assert_int_equal(tn_loader_batches(huge), 1);
+    assert_int_equal(tn_loader_batch_count(huge), 1);
     assert_true(tn_loader_next(huge, &b));
     assert_int_equal(tn_size(b.x, 0), 5);
     assert_false(tn_loader_next(huge, &b));

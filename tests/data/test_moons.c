@@ -91,14 +91,14 @@ static void default_device_does_not_matter(void **state)
 
 static void refuse(int64_t n, double noise, uint64_t seed, tn_dtype dtype, tn_status status, const char *said)
 {
-    tn_memory_stats before = tn_memory_statistics();
+    tn_memory_stats before = tn_get_memory_stats();
     assert_null(tn_make_moons(n, noise, seed, dtype));
     assert_int_equal(tn_error_code(), status);
     if (!strstr(tn_error_message(), said))
         fail_msg("'%s' does not say '%s'", tn_error_message(), said);
     assert_null(tn_make_moons(5, 0.1, 0, TN_FLOAT32));
     tn_error_clear();
-    assert_int_equal(tn_memory_statistics().live_blocks, before.live_blocks);
+    assert_int_equal(tn_get_memory_stats().live_blocks, before.live_blocks);
 }
 
 static void bad_input(void **state)

@@ -21,13 +21,13 @@ static tn_status look(void *context, tn_op_call *call)
     strncat(book->names, tn_op_call_name(call), sizeof book->names - strlen(book->names) - 2);
     strcat(book->names, " ");
     assert_null(tn_op_call_input(call, -1));
-    assert_null(tn_op_call_input(call, tn_op_call_inputs(call)));
-    assert_int_equal(tn_op_call_outputs(call), 1);
+    assert_null(tn_op_call_input(call, tn_op_call_input_count(call)));
+    assert_int_equal(tn_op_call_output_count(call), 1);
     if (book->refuse)
         return TN_FAIL(TN_ERROR_STATE, tn_op_call_name(call), "refused by a layer");
     if (book->silent)
         return TN_OK;
-    if (book->calls_itself && tn_op_call_inputs(call) > 0)
+    if (book->calls_itself && tn_op_call_input_count(call) > 0)
         assert_non_null(tn_neg(tn_op_call_input(call, 0)));
     tn_status status = tn_layer_next(call);
     if (status == TN_OK)
@@ -133,7 +133,7 @@ static void order_and_number(void **state)
     assert_int_equal(tn_layer_next(NULL), TN_ERROR_NULL);
     tn_error_clear();
     assert_string_equal(tn_op_call_name(NULL), "");
-    assert_int_equal(tn_op_call_inputs(NULL) + tn_op_call_outputs(NULL), 0);
+    assert_int_equal(tn_op_call_input_count(NULL) + tn_op_call_output_count(NULL), 0);
     assert_null(tn_op_call_input(NULL, 0));
     assert_null(tn_op_call_output(NULL, 0));
 }

@@ -101,7 +101,7 @@ static void every_allocation(void **state)
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         bool failed = true;
         for (int64_t k = 0; failed; k++) {
-            int64_t live = tn_memory_statistics().live_blocks;
+            int64_t live = tn_get_memory_stats().live_blocks;
             tn_scope inner = tn_scope_begin();
             tn_fail_allocation(k, false);
             bool done = pieces[i].run(net, moons);
@@ -116,7 +116,7 @@ static void every_allocation(void **state)
                 fail_msg("%s allocates only %d times: nothing was tried", pieces[i].name, (int)k);
             tn_error_clear();
             assert_int_equal(tn_scope_end(inner), TN_OK);
-            int64_t left = tn_memory_statistics().live_blocks - live;
+            int64_t left = tn_get_memory_stats().live_blocks - live;
             if (left)
                 fail_msg("%s, allocation %d: %d blocks leaked", pieces[i].name, (int)k, (int)left);
         }
@@ -138,10 +138,10 @@ static void init_takes_no_memory(void **state)
     tn_torch_generator generator;
     tn_default_rng_seed(&rng, 0);
     tn_torch_manual_seed(&generator, 0);
-    int64_t before = tn_memory_statistics().allocations;
+    int64_t before = tn_get_memory_stats().allocations;
     tn_init_normal(net, &rng);
     tn_init_torch(net, &generator, true);
-    assert_int_equal(tn_memory_statistics().allocations, before);
+    assert_int_equal(tn_get_memory_stats().allocations, before);
     tn_scope_end(scope);
 }
 

@@ -503,13 +503,13 @@ static void against_torch(void **state)
         tn_tensor *actual = make(&c->actual), *expected = make(&c->expected);
         if (c->options.check_stride)
             expected = tn_t(tn_contiguous(tn_t(expected)));
-        int64_t blocks = tn_memory_statistics().live_blocks;
+        int64_t blocks = tn_get_memory_stats().live_blocks;
         tn_status status = tn_assert_close(actual, expected, &c->options);
         const char *text = tn_error_message();
         if (strcmp(text, c->report) != 0)
             fail_msg("case %d: the report is\n%s\nneeded\n%s", (int)i, text, c->report);
         assert_int_equal(status, c->report[0] ? TN_ERROR_NOT_CLOSE : TN_OK);
-        assert_int_equal(tn_memory_statistics().live_blocks, blocks);
+        assert_int_equal(tn_get_memory_stats().live_blocks, blocks);
         tn_error_clear();
         bool equal = tn_equal(actual, expected);
         if (tn_error_code() != TN_OK || equal != (c->equal == 1))

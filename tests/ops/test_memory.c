@@ -44,7 +44,7 @@ static bool fail_at(const tni_op *op, int form, const sample *s, int k, bool for
     snapshot held = {0};
     if (out)
         held = snapshot_take(out);
-    int64_t blocks = tn_memory_statistics().live_blocks;
+    int64_t blocks = tn_get_memory_stats().live_blocks;
     tn_fail_allocation(k, for_good);
     tn_tensor *y = out ? call_run_out(&call, name, out) : call_run(&call, name);
     bool failed = tn_allocation_failed();
@@ -56,9 +56,9 @@ static bool fail_at(const tni_op *op, int form, const sample *s, int k, bool for
         check_error(call_text(&call, name), name);
         int64_t grown = out && tn_storage_nbytes(out) >
                                    held.nbytes; /* out's storage may have grown already: its bytes are the same */
-        if (tn_memory_statistics().live_blocks > blocks + grown || tn_memory_statistics().live_blocks < blocks)
+        if (tn_get_memory_stats().live_blocks > blocks + grown || tn_get_memory_stats().live_blocks < blocks)
             fail_msg("%s\n  allocation %d failed: %lld blocks more", call_text(&call, name), k,
-                     (long long)(tn_memory_statistics().live_blocks - blocks));
+                     (long long)(tn_get_memory_stats().live_blocks - blocks));
         check_snapshots(&call, name, &before, NULL);
         const char *changed = out ? snapshot_check(&held, NULL) : NULL;
         if (changed)
@@ -153,7 +153,7 @@ static void makers(void **state)
     for (int which = 0; which < 4; which++) {
         for (int k = 0;; k++) {
             tn_scope scope = tn_scope_begin();
-            int64_t blocks = tn_memory_statistics().live_blocks;
+            int64_t blocks = tn_get_memory_stats().live_blocks;
             tn_fail_allocation(k, false);
             tn_tensor *x = make_one(which);
             bool failed = tn_allocation_failed();
@@ -161,7 +161,7 @@ static void makers(void **state)
             assert_int_equal(x == NULL, failed);
             assert_int_equal(tn_error_code(), failed ? TN_ERROR_MEMORY : TN_OK);
             if (failed)
-                assert_int_equal(tn_memory_statistics().live_blocks, blocks);
+                assert_int_equal(tn_get_memory_stats().live_blocks, blocks);
             tn_error_clear();
             tn_scope_end(scope);
             if (!failed)
@@ -182,7 +182,7 @@ static void comparisons(void **state)
     const tn_assert_close_options any_dtype = {.ignore_dtype = true};
     for (int which = 0; which < 3; which++) {
         for (int k = 0;; k++) {
-            int64_t blocks = tn_memory_statistics().live_blocks;
+            int64_t blocks = tn_get_memory_stats().live_blocks;
             tn_fail_allocation(k, false);
             if (which == 0)
                 assert_false(tn_equal(a, c));
@@ -193,7 +193,7 @@ static void comparisons(void **state)
             bool failed = tn_allocation_failed();
             tn_fail_allocation(-1, false);
             assert_int_equal(tn_error_code(), failed ? TN_ERROR_MEMORY : TN_OK);
-            assert_int_equal(tn_memory_statistics().live_blocks, blocks);
+            assert_int_equal(tn_get_memory_stats().live_blocks, blocks);
             tn_error_clear();
             if (!failed)
                 break;

@@ -204,7 +204,7 @@ static void lower_cpu_levels(void **state)
     static const char *const levels[] = {"default", "avx2", "avx512"};
     char own[16];
     (void)state;
-    snprintf(own, sizeof own, "%s", tn_cpu_capability());
+    snprintf(own, sizeof own, "%s", tn_get_cpu_capability());
     for (size_t i = 0; i < sizeof levels / sizeof *levels && strcmp(levels[i], own) != 0; i++) {
         assert_int_equal(tn_set_cpu_capability(levels[i]), TN_OK);
         run_table(2 + (int)i);
@@ -258,12 +258,12 @@ static void error_samples(void **state)
             tn_scope scope = tn_scope_begin();
             call_prepare(&call, name, &s, &v);
             call_snapshots(&call, &before);
-            int64_t slots = slots_used(), blocks = tn_memory_statistics().live_blocks;
+            int64_t slots = slots_used(), blocks = tn_get_memory_stats().live_blocks;
             if (call_run(&call, name))
                 fail_msg("%s\n  should fail", call_text(&call, name));
             check_error(call_text(&call, name), name);
             assert_int_equal(slots_used(), slots);
-            assert_int_equal(tn_memory_statistics().live_blocks, blocks);
+            assert_int_equal(tn_get_memory_stats().live_blocks, blocks);
             check_snapshots(&call, name, &before, NULL);
             if (tensor_operands(&s) > 0 || op->n_in == 0) {
                 if (call_run_meta(&call, name))

@@ -416,19 +416,28 @@ static void matmul(const reference_call *call, expectation *e, int row)
     }
 }
 
-static void linear(const reference_call *call, expectation *e, int row)
+static void linear(const reference_call *call, expectation *e, int family)
 {
     const grid *x = &call->arguments[0].grid, *w = &call->arguments[1].grid;
     const reference_argument *bias = argument(call, 2);
-    (void)row;
-    int64_t sizes[GRID_NDIM], k = w->sizes[1], columns = w->sizes[0];
+    (void)family;
+    bool row = w->ndim == 1; /* weight [in]: one output, without a dim */
+    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM], k = w->sizes[w->ndim - 1], columns = row ? 1 : w->sizes[0];
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[x->ndim - 1] = columns;
-    e->grid = grid_new(x->dtype, sizes, x->ndim);
+    e->grid = grid_new(x->dtype, sizes, x->ndim - row);
     double *bounds = bounds_for(e);
-    for (int64_t i = 0; i < e->grid.numel; i++)
-        dot(x, i / columns * k, 1, w, i % columns * k, 1, k, bias ? &bias->grid.cells[i % columns] : NULL,
-            &e->grid.cells[i], &bounds[i]);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        const cell *add = NULL;
+        if (bias) {
+            const grid *b = &bias->grid;
+            grid_index(&e->grid, i, index);
+            for (int d = 0; d < b->ndim; d++)
+                own[d] = b->sizes[d] == 1 ? 0 : index[e->grid.ndim - b->ndim + d];
+            add = &b->cells[grid_linear(b, own)];
+        }
+        dot(x, i / columns * k, 1, w, i % columns * k, 1, k, add, &e->grid.cells[i], &bounds[i]);
+    }
 }
 
 static void sigmoid_reference(const reference_call *call, expectation *e, int row)

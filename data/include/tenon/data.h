@@ -68,7 +68,7 @@ TN_API bool tn_loader_next(tn_loader *loader, tn_batch *batch);
 TN_API tn_status tn_loader_reset(tn_loader *loader);
 
 /* Batches in an epoch; epochs begun so far. */
-TN_API int64_t tn_loader_batches(const tn_loader *loader);
+TN_API int64_t tn_loader_batch_count(const tn_loader *loader);
 TN_API int64_t tn_loader_epoch(const tn_loader *loader);
 
 TN_END

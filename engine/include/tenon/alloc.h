@@ -34,7 +34,7 @@ typedef struct tn_memory_stats {
 } tn_memory_stats;
 
 /* The counts of all threads together. Exact while no other thread allocates. */
-TN_API tn_memory_stats tn_memory_statistics(void);
+TN_API tn_memory_stats tn_get_memory_stats(void);
 
 /* reserved_bytes may not exceed `bytes` (SIZE_MAX: no limit, the default). An allocation over it first empties the
  * caches, then fails with TN_ERROR_MEMORY. */

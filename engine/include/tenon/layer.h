@@ -33,9 +33,9 @@ TN_API tn_status tn_layer_next(tn_op_call *call);
 /* What is called: the operator's name, its tensor arguments (NULL where an optional one is absent), and, after
  * tn_layer_next, its results. */
 TN_API const char *tn_op_call_name(const tn_op_call *call);
-TN_API int tn_op_call_inputs(const tn_op_call *call);
+TN_API int tn_op_call_input_count(const tn_op_call *call);
 TN_API tn_tensor *tn_op_call_input(const tn_op_call *call, int i);
-TN_API int tn_op_call_outputs(const tn_op_call *call);
+TN_API int tn_op_call_output_count(const tn_op_call *call);
 TN_API tn_tensor *tn_op_call_output(const tn_op_call *call, int i);
 
 TN_END

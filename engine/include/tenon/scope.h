@@ -24,7 +24,7 @@ TN_BEGIN
 /* A handle on an open scope; plain data. {0} is no scope: ending it does nothing. */
 typedef struct tn_scope {
     uint32_t depth;  /* 1 for the first scope inside the root */
-    uint32_t serial; /* tells it from later scopes of the same depth */
+    uint64_t serial; /* tells it from every other scope of the process */
 } tn_scope;
 
 /* Opens a scope inside the innermost one. cost O(1).
