@@ -18,15 +18,15 @@ tn_dataset *tn_tensor_dataset(tn_tensor *x, tn_tensor *y)
     if (tn_error_code())
         return NULL;
     if (!x || !y) {
-        TN_FAIL(TN_ERROR_NULL, name, "argument %d (%s) is NULL", x ? 2 : 1, x ? "y" : "x");
+        TN_FAIL_NULL(name, x ? 2 : 1, x ? "y" : "x");
         return NULL;
     }
     if (tn_ndim(x) == 0 || tn_ndim(y) == 0) {
-        TN_FAIL(TN_ERROR_SHAPE, name, "%s has no dims: needed samples along its first", tn_ndim(x) ? "y" : "x");
+        TN_FAIL(TN_ERROR_SHAPE, name, "%s has no dims, needed samples along its first", tn_ndim(x) ? "y" : "x");
         return NULL;
     }
     if (tn_size(x, 0) != tn_size(y, 0)) {
-        TN_FAIL(TN_ERROR_SHAPE, name, "x has %" PRId64 " samples, y has %" PRId64 ": needed the same", tn_size(x, 0),
+        TN_FAIL(TN_ERROR_SHAPE, name, "x has %" PRId64 " samples, y has %" PRId64 ", needed the same", tn_size(x, 0),
                 tn_size(y, 0));
         return NULL;
     }
@@ -42,7 +42,7 @@ tn_dataset *tn_tensor_dataset(tn_tensor *x, tn_tensor *y)
 static const tn_dataset *ready(const tn_dataset *dataset, const char *function)
 {
     if (!tn_error_code() && !dataset)
-        TN_FAIL(TN_ERROR_NULL, function, "argument 1 (dataset) is NULL");
+        TN_FAIL_NULL(function, 1, "dataset");
     return tn_error_code() ? NULL : dataset;
 }
 
@@ -59,19 +59,4 @@ tn_tensor *tn_dataset_x(const tn_dataset *dataset)
 tn_tensor *tn_dataset_y(const tn_dataset *dataset)
 {
     return ready(dataset, "dataset_y") ? dataset->y : NULL;
-}
-
-tn_tensor *tni_empty_on(tn_device device, const int64_t *size, int ndim, tn_dtype dtype)
-{
-    tn_device before = tn_get_default_device();
-    if (before.type == device.type && before.index == device.index)
-        return tn_empty(size, ndim, dtype);
-    if (tn_set_default_device(device))
-        return NULL;
-    tn_tensor *made = tn_empty(size, ndim, dtype);
-    tn_error saved; /* the device must come back even if tn_empty failed */
-    tn_error_push(&saved);
-    tn_set_default_device(before);
-    tn_error_pop(&saved);
-    return made;
 }

@@ -11,7 +11,4 @@ struct tn_dataset {
     tn_tensor *x, *y; /* references */
 };
 
-/* A tensor on `device` whatever the thread's default is: a dataset's place follows its data. errors as tn_empty */
-tn_tensor *tni_empty_on(tn_device device, const int64_t *size, int ndim, tn_dtype dtype);
-
 #endif

@@ -44,12 +44,12 @@ static tn_status check(const tn_dataset *dataset, const tn_loader_options *optio
     if (tn_error_code())
         return tn_error_code();
     if (!dataset)
-        return TN_FAIL(TN_ERROR_NULL, name, "argument 1 (dataset) is NULL");
+        return TN_FAIL_NULL(name, 1, "dataset");
     int64_t samples = tn_size(dataset->x, 0);
     if (samples == 0)
-        return TN_FAIL(TN_ERROR_ARGUMENT, name, "the dataset is empty: needed at least one sample");
+        return TN_FAIL(TN_ERROR_ARGUMENT, name, "the dataset is empty, needed at least one sample");
     if (options->batch_size < 0)
-        return TN_FAIL(TN_ERROR_ARGUMENT, name, "batch_size is %" PRId64 ": needed at least 1, or 0 for the default",
+        return TN_FAIL(TN_ERROR_ARGUMENT, name, "batch_size is %" PRId64 ", needed at least 1, or 0 for the default",
                        options->batch_size);
     if (options->shuffle && options->global_generator &&
         tn_torch_uniform_float32(options->global_generator, 0.0, 1.0, false, NULL, 0)) {
@@ -93,14 +93,6 @@ tn_loader *tn_loader_new(tn_dataset *dataset, const tn_loader_options *options)
     return loader;
 }
 
-/* Takes the innermost scope's hold on the batch's tensor over. */
-static tn_tensor *keep(tn_tensor *tensor)
-{
-    tn_tensor *held = tn_retain(tensor);
-    tn_drop(&tensor);
-    return held;
-}
-
 /* Room for `rows` rows like those of x. */
 static tn_tensor *empty_rows(tn_tensor *x, int64_t rows)
 {
@@ -108,7 +100,7 @@ static tn_tensor *empty_rows(tn_tensor *x, int64_t rows)
     int ndim = tn_ndim(x);
     memcpy(size, tn_sizes(x), (size_t)ndim * sizeof *size);
     size[0] = rows;
-    return tni_empty_on(tn_tensor_device(x), size, ndim, tn_tensor_dtype(x));
+    return tn_empty_on(size, ndim, tn_tensor_dtype(x), tn_tensor_device(x));
 }
 
 /* Copies the elements of a strided block to dst in row-major order; returns where the next one goes. */
@@ -145,7 +137,7 @@ static bool same_samples(const tn_loader *loader)
     for (int i = 0; i < 2; i++)
         if (tn_ndim(tensors[i]) == 0 || tn_size(tensors[i], 0) != loader->samples) {
             TN_FAIL(TN_ERROR_STATE, "loader_next",
-                    "the dataset's %s was resized: needed %" PRId64 " samples as at the start", i ? "y" : "x",
+                    "the dataset's %s was resized, needed %" PRId64 " samples as at the start", i ? "y" : "x",
                     loader->samples);
             return false;
         }
@@ -185,7 +177,7 @@ bool tn_loader_next(tn_loader *loader, tn_batch *batch)
     if (tn_error_code())
         return false;
     if (!loader || !batch) {
-        TN_FAIL(TN_ERROR_NULL, "loader_next", "argument %d (%s) is NULL", loader ? 2 : 1, loader ? "batch" : "loader");
+        TN_FAIL_NULL("loader_next", loader ? 2 : 1, loader ? "batch" : "loader");
         return false;
     }
     if (!same_samples(loader) || !epoch_goes_on(loader))
@@ -207,8 +199,8 @@ bool tn_loader_next(tn_loader *loader, tn_batch *batch)
         return false;
     }
     let_go(loader);
-    loader->x = keep(x);
-    loader->y = keep(y);
+    loader->x = tn_object_keep(x);
+    loader->y = tn_object_keep(y);
     loader->epoch += loader->next < 0;
     loader->next = number + 1;
     if (loader->order) {
@@ -224,7 +216,7 @@ tn_status tn_loader_reset(tn_loader *loader)
     if (tn_error_code())
         return tn_error_code();
     if (!loader)
-        return TN_FAIL(TN_ERROR_NULL, "loader_reset", "argument 1 (loader) is NULL");
+        return TN_FAIL_NULL("loader_reset", 1, "loader");
     /* PyTorch's sampler is exhausted as soon as it has handed out a last batch that is not full. */
     if (loader->next == loader->batches && loader->batches > loader->samples / loader->batch_size)
         end_order(loader);
@@ -236,13 +228,13 @@ tn_status tn_loader_reset(tn_loader *loader)
 int64_t tn_loader_batch_count(const tn_loader *loader)
 {
     if (!tn_error_code() && !loader)
-        TN_FAIL(TN_ERROR_NULL, "loader_batch_count", "argument 1 (loader) is NULL");
+        TN_FAIL_NULL("loader_batch_count", 1, "loader");
     return tn_error_code() ? 0 : loader->batches;
 }
 
 int64_t tn_loader_epoch(const tn_loader *loader)
 {
     if (!tn_error_code() && !loader)
-        TN_FAIL(TN_ERROR_NULL, "loader_epoch", "argument 1 (loader) is NULL");
+        TN_FAIL_NULL("loader_epoch", 1, "loader");
     return tn_error_code() ? 0 : loader->epoch;
 }

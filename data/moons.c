@@ -55,15 +55,15 @@ static tn_status check(int64_t n_samples, double noise, uint64_t random_state, t
     if (tn_error_code())
         return tn_error_code();
     if (n_samples < 1)
-        return TN_FAIL(TN_ERROR_ARGUMENT, name, "n_samples is %" PRId64 ": needed at least 1", n_samples);
+        return TN_FAIL(TN_ERROR_ARGUMENT, name, "n_samples is %" PRId64 ", needed at least 1", n_samples);
     if (!isfinite(noise) || noise < 0.0) {
         tn_format_double(text, sizeof text, noise);
-        return TN_FAIL(TN_ERROR_ARGUMENT, name, "noise is %s: needed a finite number of at least 0", text);
+        return TN_FAIL(TN_ERROR_ARGUMENT, name, "noise is %s, needed a finite number of at least 0", text);
     }
     if (random_state > UINT32_MAX)
-        return TN_FAIL(TN_ERROR_ARGUMENT, name, "random_state is %" PRIu64 ": needed 0 to 4294967295", random_state);
+        return TN_FAIL(TN_ERROR_ARGUMENT, name, "random_state is %" PRIu64 ", needed 0 to 4294967295", random_state);
     if (dtype != TN_FLOAT32 && dtype != TN_FLOAT64)
-        return TN_FAIL(TN_ERROR_DTYPE, name, "dtype is %s: needed float32 or float64", tn_dtype_name(dtype));
+        return TN_FAIL(TN_ERROR_DTYPE, name, "dtype is %s, needed float32 or float64", tn_dtype_name(dtype));
     return TN_OK;
 }
 
@@ -73,8 +73,8 @@ tn_dataset *tn_make_moons(int64_t n_samples, double noise, uint64_t random_state
         return NULL;
     tn_device cpu = {TN_CPU, 0};
     tn_scope scope = tn_scope_begin();
-    tn_tensor *x = tni_empty_on(cpu, (int64_t[]){n_samples, 2}, 2, dtype);
-    tn_tensor *y = tni_empty_on(cpu, &n_samples, 1, TN_INT64);
+    tn_tensor *x = tn_empty_on((int64_t[]){n_samples, 2}, 2, dtype, cpu);
+    tn_tensor *y = tn_empty_on(&n_samples, 1, TN_INT64, cpu);
     tn_dataset *dataset = tn_tensor_dataset(x, y);
     if (dataset) {
         tn_random_state random;

@@ -25,7 +25,7 @@ static bool check_layer(tn_module *module, void *context)
         fits = tn_ndim(bias) == 1 && tn_size(bias, 0) == tn_size(weight, 0) && tn_is_contiguous(bias);
     if (!fits)
         TN_FAIL(TN_ERROR_STATE, fill->function,
-                "a Linear's parameters were resized: needed weight [out, in] and bias [out], contiguous");
+                "a Linear's parameters were resized, needed weight [out, in] and bias [out], contiguous");
     return tn_data(weight) && (!bias || tn_data(bias)) && !tn_error_code();
 }
 
@@ -75,7 +75,7 @@ static tn_status fill_module(tn_module *module, filling *fill)
     if (tn_error_code())
         return tn_error_code();
     if (!module)
-        return TN_FAIL(TN_ERROR_NULL, fill->function, "argument 1 (module) is NULL");
+        return TN_FAIL_NULL(fill->function, 1, "module");
     /* Drawing nothing asks whether the generator is there and seeded. */
     tn_status status = fill->normal ? tn_default_rng_normal(fill->normal, 0.0, 1.0, NULL, 0)
                                     : tn_torch_uniform_float32(fill->torch, 0.0, 1.0, false, NULL, 0);
@@ -92,7 +92,7 @@ tn_status tn_init_normal(tn_module *module, tn_default_rng *rng)
 {
     filling fill = {.function = "init_normal", .normal = rng};
     if (!tn_error_code() && module && !rng)
-        return TN_FAIL(TN_ERROR_NULL, fill.function, "argument 2 (rng) is NULL");
+        return TN_FAIL_NULL(fill.function, 2, "rng");
     return fill_module(module, &fill);
 }
 
@@ -100,6 +100,6 @@ tn_status tn_init_torch(tn_module *module, tn_torch_generator *generator, bool f
 {
     filling fill = {.function = "init_torch", .torch = generator, .fused = fused};
     if (!tn_error_code() && module && !generator)
-        return TN_FAIL(TN_ERROR_NULL, fill.function, "argument 2 (generator) is NULL");
+        return TN_FAIL_NULL(fill.function, 2, "generator");
     return fill_module(module, &fill);
 }

@@ -40,7 +40,7 @@ static tn_module *copy(const tn_module *module, tn_dtype dtype)
         tn_tensor *to = tn_tensor_dtype(from) == dtype ? tn_clone(from) : tn_to(from, dtype);
         if (!to)
             return NULL;
-        self->parameters[i].tensor = tni_module_keep(to);
+        self->parameters[i].tensor = tn_object_keep(to);
     }
     return self ? &self->module : NULL;
 }
@@ -56,20 +56,18 @@ tn_module *tn_linear_module(int64_t in_features, int64_t out_features, bool bias
     if (tn_error_code())
         return NULL;
     if (in_features < 1 || out_features < 1) {
-        TN_FAIL(TN_ERROR_ARGUMENT, "linear_module", "%s is %" PRId64 ": needed at least 1",
+        TN_FAIL(TN_ERROR_ARGUMENT, "linear_module", "%s is %" PRId64 ", needed at least 1",
                 in_features < 1 ? "in_features" : "out_features", in_features < 1 ? in_features : out_features);
         return NULL;
     }
-    if (dtype != TN_FLOAT32 && dtype != TN_FLOAT64) {
-        TN_FAIL(TN_ERROR_DTYPE, "linear_module", "dtype is %s: needed float32 or float64", tn_dtype_name(dtype));
+    if (tni_module_check_dtype("linear_module", dtype))
         return NULL;
-    }
     linear *self = make();
     if (!self)
         return NULL;
-    self->parameters[WEIGHT].tensor = tni_module_keep(tn_zeros((int64_t[]){out_features, in_features}, 2, dtype));
+    self->parameters[WEIGHT].tensor = tn_object_keep(tn_zeros((int64_t[]){out_features, in_features}, 2, dtype));
     if (bias)
-        self->parameters[BIAS].tensor = tni_module_keep(tn_zeros(&out_features, 1, dtype));
+        self->parameters[BIAS].tensor = tn_object_keep(tn_zeros(&out_features, 1, dtype));
     if (tn_error_code()) {
         tn_error_context("linear_module");
         tn_drop(&self);

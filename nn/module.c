@@ -10,7 +10,7 @@ tn_tensor *tn_forward(tn_module *module, tn_tensor *x)
     if (tn_error_code())
         return NULL;
     if (!module || !x) {
-        TN_FAIL(TN_ERROR_NULL, "forward", "argument %d (%s) is NULL", module ? 2 : 1, module ? "x" : "module");
+        TN_FAIL_NULL("forward", module ? 2 : 1, module ? "x" : "module");
         return NULL;
     }
     return tni_module_type(module)->forward(module, x, NULL);
@@ -29,11 +29,11 @@ void tni_module_destroy(void *object)
     tn_deallocate(module->children, (size_t)module->capacity * sizeof *module->children);
 }
 
-tn_tensor *tni_module_keep(tn_tensor *tensor)
+tn_status tni_module_check_dtype(const char *function, tn_dtype dtype)
 {
-    tn_tensor *held = tn_retain(tensor);
-    tn_drop(&tensor);
-    return held;
+    if (dtype == TN_FLOAT32 || dtype == TN_FLOAT64)
+        return TN_OK;
+    return TN_FAIL(TN_ERROR_DTYPE, function, "dtype is %s, needed float32 or float64", tn_dtype_name(dtype));
 }
 
 bool tni_module_each(tn_module *root, tni_module_visit visit, void *context)
@@ -50,7 +50,7 @@ bool tni_module_each(tn_module *root, tni_module_visit visit, void *context)
 static bool ready(const tn_module *module, const char *function)
 {
     if (!tn_error_code() && !module)
-        TN_FAIL(TN_ERROR_NULL, function, "argument 1 (module) is NULL");
+        TN_FAIL_NULL(function, 1, "module");
     return !tn_error_code();
 }
 
@@ -153,7 +153,7 @@ tn_tensor *tn_named_parameter(const tn_module *module, const char *name)
     if (!ready(module, "named_parameter"))
         return NULL;
     if (!name) {
-        TN_FAIL(TN_ERROR_NULL, "named_parameter", "argument 2 (name) is NULL");
+        TN_FAIL_NULL("named_parameter", 2, "name");
         return NULL;
     }
     tn_tensor *found = find_name(module, name);
@@ -193,12 +193,8 @@ tn_module *tni_module_copy(const tn_module *module, tn_dtype dtype)
 
 tn_module *tn_module_to(const tn_module *module, tn_dtype dtype)
 {
-    if (!ready(module, "module_to"))
+    if (!ready(module, "module_to") || tni_module_check_dtype("module_to", dtype))
         return NULL;
-    if (dtype != TN_FLOAT32 && dtype != TN_FLOAT64) {
-        TN_FAIL(TN_ERROR_DTYPE, "module_to", "dtype is %s: needed float32 or float64", tn_dtype_name(dtype));
-        return NULL;
-    }
     tn_scope scope = tn_scope_begin();
     tn_module *copy = tni_module_copy(module, dtype);
     if (copy)

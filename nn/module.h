@@ -54,8 +54,8 @@ static inline const tni_module_class *tni_module_type(const tn_module *module)
 
 void tni_module_destroy(void *object);
 
-/* Takes the reference that the innermost scope holds on `tensor` over; NULL passes. */
-tn_tensor *tni_module_keep(tn_tensor *tensor);
+/* The dtypes that parameters may have. */
+tn_status tni_module_check_dtype(const char *function, tn_dtype dtype);
 
 tn_module *tni_module_copy(const tn_module *module, tn_dtype dtype);
 

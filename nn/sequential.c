@@ -86,21 +86,20 @@ static tn_status check_append(const tn_module *sequential, const tn_module *chil
     if (tn_error_code())
         return tn_error_code();
     if (!sequential || !child)
-        return TN_FAIL(TN_ERROR_NULL, name, "argument %d (%s) is NULL", sequential ? 2 : 1,
-                       sequential ? "child" : "sequential");
+        return TN_FAIL_NULL(name, sequential ? 2 : 1, sequential ? "child" : "sequential");
     if (!is_sequential(sequential))
-        return TN_FAIL(TN_ERROR_ARGUMENT, name, "argument 1 is a %s: needed a Sequential",
+        return TN_FAIL(TN_ERROR_ARGUMENT, name, "argument 1 is a %s, needed a Sequential",
                        tni_module_type(sequential)->object.name);
     for (const tn_module *above = sequential; above; above = above->parent)
         if (above == child)
             return TN_FAIL(TN_ERROR_ARGUMENT, name, "the child contains the Sequential, or is it");
     if (child->parent)
         return TN_FAIL(TN_ERROR_ARGUMENT, name,
-                       "the %s stands in another Sequential already: needed one without a place",
+                       "the %s stands in another Sequential already, needed one without a place",
                        tni_module_type(child)->object.name);
     int nesting = depth_of(sequential) + height_of(child);
     if (nesting > TNI_MODULE_NESTING)
-        return TN_FAIL(TN_ERROR_ARGUMENT, name, "modules would be nested %d deep: needed at most %d", nesting,
+        return TN_FAIL(TN_ERROR_ARGUMENT, name, "modules would be nested %d deep, needed at most %d", nesting,
                        TNI_MODULE_NESTING);
     return TN_OK;
 }
@@ -152,16 +151,16 @@ tn_module *tn_mlp(const int64_t *sizes, int n_sizes, tn_dtype dtype)
     if (tn_error_code())
         return NULL;
     if (n_sizes < 2) {
-        TN_FAIL(TN_ERROR_ARGUMENT, "mlp", "n_sizes is %d: needed at least 2, those of input and output", n_sizes);
+        TN_FAIL(TN_ERROR_ARGUMENT, "mlp", "n_sizes is %d, needed at least 2, those of input and output", n_sizes);
         return NULL;
     }
     if (!sizes) {
-        TN_FAIL(TN_ERROR_NULL, "mlp", "argument 1 (sizes) is NULL");
+        TN_FAIL_NULL("mlp", 1, "sizes");
         return NULL;
     }
     for (int i = 0; i < n_sizes; i++)
         if (sizes[i] < 1) {
-            TN_FAIL(TN_ERROR_ARGUMENT, "mlp", "size %d is %" PRId64 ": needed at least 1", i, sizes[i]);
+            TN_FAIL(TN_ERROR_ARGUMENT, "mlp", "size %d is %" PRId64 ", needed at least 1", i, sizes[i]);
             return NULL;
         }
     tn_scope scope = tn_scope_begin();

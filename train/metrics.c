@@ -91,25 +91,21 @@ static tn_status check_pair(tn_tensor *a, tn_tensor *b, const tn_gap *gap)
     const char *name = "measure_gap";
     if (tn_error_code())
         return tn_error_code();
-    if (!a || !b || !gap)
-        return TN_FAIL(TN_ERROR_NULL, name, "argument %d (%s) is NULL",
-                       !a   ? 1
-                       : !b ? 2
-                            : 3,
-                       !a   ? "a"
-                       : !b ? "b"
-                            : "gap");
+    if (!a || !b)
+        return TN_FAIL_NULL(name, a ? 2 : 1, a ? "b" : "a");
+    if (!gap)
+        return TN_FAIL_NULL(name, 3, "gap");
     if (!find_grid(tn_tensor_dtype(a)) || !find_grid(tn_tensor_dtype(b)))
-        return TN_FAIL(TN_ERROR_DTYPE, name, "a is %s, b is %s: needed float16, bfloat16, float32 or float64",
+        return TN_FAIL(TN_ERROR_DTYPE, name, "a is %s, b is %s, needed float16, bfloat16, float32 or float64",
                        tn_dtype_name(tn_tensor_dtype(a)), tn_dtype_name(tn_tensor_dtype(b)));
     if (!same_shape(a, b)) {
         char found[2][100];
         tn_format_shape(found[0], sizeof found[0], tn_sizes(a), tn_ndim(a));
         tn_format_shape(found[1], sizeof found[1], tn_sizes(b), tn_ndim(b));
-        return TN_FAIL(TN_ERROR_SHAPE, name, "a has shape %s, b has %s: needed the same", found[0], found[1]);
+        return TN_FAIL(TN_ERROR_SHAPE, name, "a has shape %s, b has %s, needed the same", found[0], found[1]);
     }
     if (tn_numel(a) == 0)
-        return TN_FAIL(TN_ERROR_EMPTY, name, "the tensors have no elements: needed at least one");
+        return TN_FAIL(TN_ERROR_EMPTY, name, "the tensors have no elements, needed at least one");
     return TN_OK;
 }
 
@@ -142,19 +138,19 @@ static tn_status check_classes(tn_tensor *logits, tn_tensor *classes)
     if (tn_error_code())
         return tn_error_code();
     if (!logits || !classes)
-        return TN_FAIL(TN_ERROR_NULL, name, "argument %d (%s) is NULL", logits ? 2 : 1, logits ? "classes" : "logits");
+        return TN_FAIL_NULL(name, logits ? 2 : 1, logits ? "classes" : "logits");
     if (!tn_is_floating_point(tn_tensor_dtype(logits)))
-        return TN_FAIL(TN_ERROR_DTYPE, name, "logits are %s: needed a floating dtype",
+        return TN_FAIL(TN_ERROR_DTYPE, name, "logits are %s, needed a floating dtype",
                        tn_dtype_name(tn_tensor_dtype(logits)));
     if (!is_column(logits) || !is_column(classes) || tn_numel(logits) != tn_numel(classes)) {
         char found[2][100];
         tn_format_shape(found[0], sizeof found[0], tn_sizes(logits), tn_ndim(logits));
         tn_format_shape(found[1], sizeof found[1], tn_sizes(classes), tn_ndim(classes));
-        return TN_FAIL(TN_ERROR_SHAPE, name, "logits have shape %s, classes %s: needed [n] or [n, 1] for both",
+        return TN_FAIL(TN_ERROR_SHAPE, name, "logits have shape %s, classes %s, needed [n] or [n, 1] for both",
                        found[0], found[1]);
     }
     if (tn_numel(logits) == 0)
-        return TN_FAIL(TN_ERROR_EMPTY, name, "there are no samples: needed at least one");
+        return TN_FAIL(TN_ERROR_EMPTY, name, "there are no samples, needed at least one");
     return TN_OK;
 }
 
@@ -170,7 +166,7 @@ double tn_binary_accuracy(tn_tensor *logits, tn_tensor *classes)
         if (y[i] != 0.0 && y[i] != 1.0) {
             char text[32];
             tn_format_double(text, sizeof text, y[i]);
-            TN_FAIL(TN_ERROR_ARGUMENT, "binary_accuracy", "class %s of a sample: needed 0 or 1", text);
+            TN_FAIL(TN_ERROR_ARGUMENT, "binary_accuracy", "class %s of a sample, needed 0 or 1", text);
             break;
         }
         right += (z[i] > 0.0) == (y[i] == 1.0);

@@ -130,7 +130,7 @@ bool tni_view_strides(const int64_t *old_sizes, const int64_t *old_strides, int 
     for (int d = 0; d < old_ndim; d++)
         numel *= old_sizes[d];
     if (numel == 0) {
-        if (old_ndim == new_ndim && memcmp(old_sizes, new_sizes, (size_t)old_ndim * sizeof *old_sizes) == 0)
+        if (tni_same_dims(old_sizes, old_ndim, new_sizes, new_ndim))
             memcpy(new_strides, old_strides, (size_t)old_ndim * sizeof *old_strides);
         else
             tni_contiguous_strides(new_sizes, new_ndim, new_strides);
@@ -189,6 +189,14 @@ tn_status tni_check_sizes(const char *function, const int64_t *sizes, int ndim)
         }
     }
     return TN_OK;
+}
+
+void tni_broadcast_strides(const int64_t *own_sizes, const int64_t *own_strides, int own_ndim, const int64_t *sizes,
+                           int ndim, int64_t *strides)
+{
+    int lead = ndim - own_ndim;
+    for (int d = 0; d < ndim; d++)
+        strides[d] = d < lead || (own_sizes[d - lead] == 1 && sizes[d] != 1) ? 0 : own_strides[d - lead];
 }
 
 int tni_broadcast(const char *function, const int64_t *a, int a_ndim, const int64_t *b, int b_ndim, int64_t *sizes)

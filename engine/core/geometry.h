@@ -36,6 +36,21 @@ static inline bool tni_is_contiguous(const int64_t *sizes, const int64_t *stride
     return contiguous;
 }
 
+/* Whether two lists of sizes (or strides) are the same. */
+static inline bool tni_same_dims(const int64_t *a, int a_ndim, const int64_t *b, int b_ndim)
+{
+    if (a_ndim != b_ndim)
+        return false;
+    for (int d = 0; d < a_ndim; d++)
+        if (a[d] != b[d])
+            return false;
+    return true;
+}
+
+/* Strides of an operand seen from the shape that it is broadcast to: 0 where it repeats. */
+void tni_broadcast_strides(const int64_t *own_sizes, const int64_t *own_strides, int own_ndim, const int64_t *sizes,
+                           int ndim, int64_t *strides);
+
 /* Whether the elements fill a stretch of memory, each cell once, in any order of dims. */
 bool tni_is_dense(const int64_t *sizes, const int64_t *strides, int ndim);
 

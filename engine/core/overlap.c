@@ -42,9 +42,9 @@ tn_status tni_check_no_partial_overlap(const char *function, const tn_tensor *wr
         return TN_OK;
     if (!tni_may_share(written, read))
         return TN_OK;
-    bool same = written->offset == read->offset && written->dtype == read->dtype && written->ndim == read->ndim &&
-                memcmp(written->sizes, read->sizes, (size_t)read->ndim * sizeof *read->sizes) == 0 &&
-                memcmp(written->strides, read->strides, (size_t)read->ndim * sizeof *read->strides) == 0;
+    bool same = written->offset == read->offset && written->dtype == read->dtype &&
+                tni_same_dims(written->sizes, written->ndim, read->sizes, read->ndim) &&
+                tni_same_dims(written->strides, written->ndim, read->strides, read->ndim);
     if (same)
         return TN_OK;
     return TNI_FAIL(TN_ERROR_OVERLAP, function,

@@ -7,8 +7,10 @@
  * reference.
  *
  * Note [Borrowed storage]
- * A tensor keeps the storage of its counter for as long as it lives, whatever storage it reads by then. A view of it that
- * reads that very storage therefore holds no reference of its own: its base has one.
+ * A tensor's counter is never replaced while the tensor lives, and it keeps that storage, whatever storage it reads by then.
+ * A view of it that reads that very storage therefore holds no reference of its own, neither for data nor counter: its
+ * base has one. Whatever gives such a view another storage must take its references first. A storage's count does not
+ * tell how many read it: who wants to be alone must ask for the references of the base too.
  *
  * Note [One block]
  * A new tensor with little data is one block of memory: the tensor, its storage, the data. The block belongs to the

@@ -372,14 +372,20 @@ tn_status tni_check_tensor(const char *function, int number, const char *name, c
     return TNI_LIKELY(x != NULL) ? TN_OK : TNI_FAIL_NULL(function, number, name);
 }
 
+static tn_status check_device(const char *function, tn_device device)
+{
+    if (device.type == TN_CPU || device.type == TN_META)
+        return TN_OK;
+    return TNI_FAIL(TN_ERROR_DEVICE, function, "found %s:%d, needed cpu or meta: there is no other device here",
+                    tn_device_type_name(device.type), device.index);
+}
+
 tn_status tn_set_default_device(tn_device device)
 {
     if (tni_pending())
         return tni_pending();
-    if (device.type != TN_CPU && device.type != TN_META)
-        return TNI_FAIL(TN_ERROR_DEVICE, "set_default_device",
-                        "found %s:%d, needed cpu or meta: there is no other device here",
-                        tn_device_type_name(device.type), device.index);
+    if (check_device("set_default_device", device))
+        return tni_pending();
     default_device = device;
     return TN_OK;
 }
@@ -441,13 +447,8 @@ tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
 
 tn_tensor *tn_empty_on(const int64_t *size, int ndim, tn_dtype dtype, tn_device device)
 {
-    if (tni_pending())
+    if (tni_pending() || check_device("empty_on", device))
         return NULL;
-    if (device.type != TN_CPU && device.type != TN_META) {
-        TNI_FAIL(TN_ERROR_DEVICE, "empty_on", "found %s:%d, needed cpu or meta: there is no other device here",
-                 tn_device_type_name(device.type), device.index);
-        return NULL;
-    }
     return make("empty_on", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype, device);
 }
 

@@ -33,7 +33,7 @@ struct tn_tensor {
     tn_object object;
     uint64_t keys;
     tni_storage *storage;
-    tni_storage *counter; /* whose version counts: Note [Version counters]; a reference only when it is not storage */
+    tni_storage *counter; /* whose version counts: Note [Version counters] */
     int64_t offset;
     int64_t numel;
     int64_t *sizes;   /* ndim numbers: inline_dims, or a block of 2 ndim */

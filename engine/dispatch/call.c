@@ -58,8 +58,7 @@ static __attribute__((noinline, cold)) tn_status fail_devices(const tni_call *ca
 
 static bool has_shape(const tn_tensor *out, const tni_record *record)
 {
-    return out->ndim == record->ndim &&
-           memcmp(out->sizes, record->sizes, (size_t)record->ndim * sizeof *out->sizes) == 0;
+    return tni_same_dims(out->sizes, out->ndim, record->sizes, record->ndim);
 }
 
 /* Checks an output that is there already: Note [Forms]. */
@@ -200,8 +199,8 @@ static TNI_ASIDE tn_status fill_made(tni_call *call, tn_tensor *out)
     return TN_OK;
 }
 
-/* Infers, makes and runs a call whose arguments are in order. */
-static inline __attribute__((always_inline)) tn_status execute(tni_call *call)
+/* Infers, makes and runs a call whose arguments are in order. `to_meta`: the result is on meta, though some inputs are not. */
+static inline __attribute__((always_inline)) tn_status execute(tni_call *call, bool to_meta)
 {
     tni_meta meta;
     const tni_op *op = call->op;
@@ -209,6 +208,10 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call)
     meta.like = NULL;
     if (TNI_UNLIKELY(op->infer(call, &meta) != TN_OK))
         return tni_pending();
+    if (to_meta) {
+        settle(&meta);
+        meta.record.device = TN_META;
+    }
     if (TNI_UNLIKELY(call->form != TNI_NEW))
         return execute_into(call, &meta);
     tn_tensor *out = make_output(call, &meta);
@@ -233,6 +236,17 @@ static bool may_be_missing(const tni_call *call, int i)
     return (call->op->optional_in | numbers) & bit;
 }
 
+/* As in PyTorch an operand without dims may be on the CPU whatever the others' device: it stands for a number. */
+static bool may_mix(const tni_call *call)
+{
+    for (int i = 0; i < call->op->n_in; i++) {
+        const tn_tensor *x = call->in[i];
+        if (x && x->device == TN_CPU && (x->ndim > 0 || !(call->op->number_in & (1u << i))))
+            return false;
+    }
+    return call->form == TNI_NEW || call->out[0]->device == TN_META;
+}
+
 /* Every call: arguments that are missing, devices, layers. */
 static TNI_ASIDE tn_status dispatch_any(tni_call *call)
 {
@@ -254,11 +268,12 @@ static TNI_ASIDE tn_status dispatch_any(tni_call *call)
         keys |= call->out[0]->keys;
     }
     keys &= ~thread->exclude;
-    if ((keys & (TNI_KEY_CPU | TNI_KEY_META)) == (TNI_KEY_CPU | TNI_KEY_META))
+    bool mixed = (keys & (TNI_KEY_CPU | TNI_KEY_META)) == (TNI_KEY_CPU | TNI_KEY_META);
+    if (mixed && !may_mix(call))
         return fail_devices(call);
     if (keys & TNI_LAYER_KEYS)
         return dispatch_layer(call, keys);
-    return execute(call);
+    return mixed ? execute(call, true) : execute(call, false);
 }
 
 /* The common call goes straight on: no error pending, all inputs there and on the CPU, no layer, a new result. Equal to dispatch_any. */
@@ -274,7 +289,7 @@ tn_status tni_dispatch(tni_call *call)
     }
     if (TNI_UNLIKELY(keys > TNI_KEY_CPU || call->form != TNI_NEW || thread->error.code != TN_OK))
         return dispatch_any(call);
-    return execute(call);
+    return execute(call, false);
 }
 
 tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const void *attr)

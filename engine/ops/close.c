@@ -33,44 +33,15 @@ typedef struct pair {
     tn_dtype dtype;
 } pair;
 
-static void judge_f32(const pair *p, const tolerance *t, verdict *v)
-{
-    const float *a = (const float *)(const void *)tni_data(p->a), *b = (const float *)(const void *)tni_data(p->b);
-    float rtol = (float)t->rtol, atol = (float)t->atol;
-    for (int64_t i = 0; i < p->a->numel; i++) {
-        float gap = fabsf(a[i] - b[i]), allowed = atol + fabsf(rtol * b[i]);
-        if (a[i] == b[i] || (t->equal_nan && isnan(a[i]) && isnan(b[i])) || (isfinite(gap) && gap <= allowed))
-            continue;
-        float rel = gap / fabsf(b[i]);
-        if (v->mismatches == 0 || gap > v->abs || (isnan(gap) && !isnan(v->abs))) {
-            v->abs = gap;
-            v->abs_index = i;
-        }
-        if (v->mismatches++ == 0 || rel > v->rel || (isnan(rel) && !isnan(v->rel))) {
-            v->rel = rel;
-            v->rel_index = i;
-        }
-    }
-}
+#define T float
+#define JUDGE judge_f32
+#define ABS fabsf
+#include "ops/close.kernel.h"
 
-static void judge_f64(const pair *p, const tolerance *t, verdict *v)
-{
-    const double *a = (const double *)(const void *)tni_data(p->a), *b = (const double *)(const void *)tni_data(p->b);
-    for (int64_t i = 0; i < p->a->numel; i++) {
-        double gap = fabs(a[i] - b[i]), allowed = t->atol + fabs(t->rtol * b[i]);
-        if (a[i] == b[i] || (t->equal_nan && isnan(a[i]) && isnan(b[i])) || (isfinite(gap) && gap <= allowed))
-            continue;
-        double rel = gap / fabs(b[i]);
-        if (v->mismatches == 0 || gap > v->abs || (isnan(gap) && !isnan(v->abs))) {
-            v->abs = gap;
-            v->abs_index = i;
-        }
-        if (v->mismatches++ == 0 || rel > v->rel || (isnan(rel) && !isnan(v->rel))) {
-            v->rel = rel;
-            v->rel_index = i;
-        }
-    }
-}
+#define T double
+#define JUDGE judge_f64
+#define ABS fabs
+#include "ops/close.kernel.h"
 
 /* Integers are compared exactly; with tolerances in the default float dtype, as torch does. Differences wrap. */
 static void judge_i64(const pair *p, const tolerance *t, verdict *v)
@@ -149,7 +120,7 @@ bool tn_equal(tn_tensor *a, tn_tensor *b)
     verdict v = {.mismatches = 1};
     if (check_two("equal", a, b))
         return false;
-    if (a->ndim != b->ndim || memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof *a->sizes) != 0)
+    if (!tni_same_dims(a->sizes, a->ndim, b->sizes, b->ndim))
         return false;
     tn_scope scope = tn_scope_begin();
     if (make_pair("equal", a, b, &p) == TN_OK)
@@ -225,14 +196,13 @@ static tn_status compare_attributes(const tn_tensor *actual, const tn_tensor *ex
                                     const tn_assert_close_options *options)
 {
     char a[140], b[140];
-    if (actual->ndim != expected->ndim ||
-        memcmp(actual->sizes, expected->sizes, (size_t)actual->ndim * sizeof *actual->sizes) != 0) {
+    if (!tni_same_dims(actual->sizes, actual->ndim, expected->sizes, expected->ndim)) {
         tni_text_shape(a, sizeof a, actual->sizes, actual->ndim);
         tni_text_shape(b, sizeof b, expected->sizes, expected->ndim);
         return REPORT("The values for attribute 'shape' do not match: torch.Size(%s) != torch.Size(%s).", a, b);
     }
     if (options->check_stride &&
-        memcmp(actual->strides, expected->strides, (size_t)actual->ndim * sizeof *actual->strides) != 0) {
+        !tni_same_dims(actual->strides, actual->ndim, expected->strides, expected->ndim)) {
         tuple_text(a, sizeof a, actual->strides, actual->ndim);
         tuple_text(b, sizeof b, expected->strides, expected->ndim);
         return REPORT("The values for attribute 'stride()' do not match: %s != %s.", a, b);

@@ -159,7 +159,7 @@ static tn_status copy_infer(tni_call *call, tni_meta *meta)
     int ndim = tni_broadcast("copy_", self->sizes, self->ndim, src->sizes, src->ndim, sizes);
     if (ndim < 0)
         return tni_pending();
-    if (ndim != self->ndim || memcmp(sizes, self->sizes, (size_t)ndim * sizeof *sizes) != 0) {
+    if (!tni_same_dims(sizes, ndim, self->sizes, self->ndim)) {
         char to[120], from[120];
         tni_text_shape(to, sizeof to, self->sizes, self->ndim);
         tni_text_shape(from, sizeof from, src->sizes, src->ndim);

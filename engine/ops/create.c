@@ -247,7 +247,8 @@ const tni_op tni_op_arange = {
     .attr_bytes = sizeof(arange_attr),
     .attr_default = &(const arange_attr){.step = {TN_SCALAR_INT, {1}}, .dtype = TN_DTYPE_NONE}, .infer = arange_infer,
     .run = arange_run,
-    .samples = "0 12 | 5 0 -2 | 0 1 0.25 | 0 0 | 1 4 1 float64 | ! 0 5 0 | ! 0 5 -1 | ! 0 inf | ! 0 nan"};
+    .samples = "0 12 | 5 0 -2 | 0 1 0.25 | 0 0 | 1 4 1 float64 | ! 0 5 0 | ! 0 5 -1 | ! 0 inf | ! 0 nan | "
+        "! 0 -9223372036854775808 -1"};
 
 static const fill_attr fill_default = {{TN_SCALAR_INT, {0}}};
 

@@ -25,7 +25,7 @@ static tn_status check_bias(const tni_call *call, const tni_meta *meta)
     int ndim = tni_broadcast(tni_call_name(call), record->sizes, record->ndim, bias->sizes, bias->ndim, sizes);
     if (ndim < 0)
         return tni_pending();
-    if (ndim == record->ndim && memcmp(sizes, record->sizes, (size_t)ndim * sizeof *sizes) == 0)
+    if (tni_same_dims(sizes, ndim, record->sizes, record->ndim))
         return TN_OK;
     char have[100], need[100];
     tni_text_shape(have, sizeof have, bias->sizes, bias->ndim);

@@ -44,12 +44,10 @@ static tn_status matmul_infer(tni_call *call, tni_meta *meta)
     return tni_product_out(call, meta);
 }
 
-/* Strides of an operand over the batch dims, 0 where it repeats. */
 static void batch_strides(tni_matrix *matrix, const tni_product *p, const tn_tensor *x)
 {
-    int own = x->ndim > 2 ? x->ndim - 2 : 0, lead = p->batch_ndim - own;
-    for (int d = 0; d < p->batch_ndim; d++)
-        matrix->batch[d] = d < lead || (x->sizes[d - lead] == 1 && p->batch_sizes[d] != 1) ? 0 : x->strides[d - lead];
+    int own = x->ndim > 2 ? x->ndim - 2 : 0;
+    tni_broadcast_strides(x->sizes, x->strides, own, p->batch_sizes, p->batch_ndim, matrix->batch);
     matrix->data = tni_data(x);
 }
 

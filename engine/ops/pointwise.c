@@ -56,22 +56,6 @@ static tn_status promoted_dtype(const tni_call *call, tn_dtype *promoted)
                     b ? tn_dtype_name((tn_dtype)b->dtype) : "the number");
 }
 
-/* x's strides seen from the broadcast shape, 0 where it repeats. */
-static void broadcast_strides(const tn_tensor *x, const int64_t *sizes, int ndim, int64_t *strides)
-{
-    int lead = ndim - x->ndim;
-    for (int d = 0; d < ndim; d++)
-        strides[d] = d < lead || (x->sizes[d - lead] == 1 && sizes[d] != 1) ? 0 : x->strides[d - lead];
-}
-
-static bool same_dims(const int64_t *a, const int64_t *b, int ndim)
-{
-    for (int d = 0; d < ndim; d++)
-        if (a[d] != b[d])
-            return false;
-    return true;
-}
-
 /* The layout of a result of two tensors: contiguous if both are, theirs if it is the same and dense, else the order
  * of dims that they prefer. As PyTorch's TensorIterator. */
 static tn_status two_tensors(const tni_call *call, tni_meta *meta)
@@ -86,18 +70,18 @@ static tn_status two_tensors(const tni_call *call, tni_meta *meta)
         return tni_pending();
     if (tni_meta_contiguous(call, meta, ndim, (tn_dtype)a->dtype, (tn_device_type)a->device))
         return tni_pending();
-    bool a_whole = a->ndim == ndim && same_dims(a->sizes, meta->room, ndim);
-    bool b_whole = b->ndim == ndim && same_dims(b->sizes, meta->room, ndim);
+    bool a_whole = tni_same_dims(a->sizes, a->ndim, meta->room, ndim);
+    bool b_whole = tni_same_dims(b->sizes, b->ndim, meta->room, ndim);
     if (a_whole && b_whole && a->contiguous && b->contiguous)
         return TN_OK;
     int64_t *strides = meta->room + TN_MAX_NDIM;
-    if (a_whole && b_whole && same_dims(a->strides, b->strides, ndim) && tni_is_dense(a->sizes, a->strides, ndim)) {
+    if (a_whole && b_whole && tni_same_dims(a->strides, ndim, b->strides, ndim) && tni_is_dense(a->sizes, a->strides, ndim)) {
         memcpy(strides, a->strides, (size_t)ndim * sizeof *strides);
         record->contiguous = false;
         return TN_OK;
     }
-    broadcast_strides(a, record->sizes, ndim, a_strides);
-    broadcast_strides(b, record->sizes, ndim, b_strides);
+    tni_broadcast_strides(a->sizes, a->strides, a->ndim, record->sizes, ndim, a_strides);
+    tni_broadcast_strides(b->sizes, b->strides, b->ndim, record->sizes, ndim, b_strides);
     tni_dim_order(record->sizes, ndim, operands, 2, perm);
     tni_strides_in_order(record->sizes, ndim, perm, strides);
     record->contiguous = false;

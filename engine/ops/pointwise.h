@@ -86,15 +86,9 @@ tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted);
 /* Whether both are there, contiguous, of one shape and dtype. */
 static inline bool tni_same_dense(const tn_tensor *a, const tn_tensor *b)
 {
-    if (TNI_UNLIKELY(!a || !b || a->dtype != b->dtype || !a->contiguous || !b->contiguous || a->ndim != b->ndim))
-        return false;
-    for (int d = 0; d < a->ndim; d++)
-        if (TNI_UNLIKELY(a->sizes[d] != b->sizes[d]))
-            return false;
-    return true;
+    return TNI_LIKELY(a && b) && a->dtype == b->dtype && a->contiguous && b->contiguous &&
+           tni_same_dims(a->sizes, a->ndim, b->sizes, b->ndim);
 }
-
-
 
 /* Refuses operands that have no conversion to the dtype of the arithmetic. */
 tn_status tni_check_conversions(const tni_call *call);

@@ -107,8 +107,7 @@ tn_status tni_product_out(const tni_call *call, const tni_meta *meta)
     if (TNI_LIKELY(call->form == TNI_NEW))
         return TN_OK;
     const tn_tensor *out = call->out[0];
-    bool resized = out->ndim != meta->record.ndim ||
-                   memcmp(out->sizes, meta->record.sizes, (size_t)out->ndim * sizeof *out->sizes) != 0;
+    bool resized = !tni_same_dims(out->sizes, out->ndim, meta->record.sizes, meta->record.ndim);
     for (int i = 0; i < call->op->n_in; i++) {
         const tn_tensor *x = call->in[i];
         if (x && (x->storage == out->storage ? resized || tni_may_share(out, x) : tni_may_share(out, x)))

@@ -33,6 +33,14 @@ static int64_t *own_geometry(tni_meta *meta, tn_tensor *x)
     return meta->room;
 }
 
+/* After a dim of the own geometry was cut; x's elements fitted, so fewer do. */
+static void count_elements(tni_meta *meta)
+{
+    meta->record.numel = 1;
+    for (int d = 0; d < meta->record.ndim; d++)
+        meta->record.numel *= meta->room[d];
+}
+
 static void swap_dims(tni_meta *meta, tn_tensor *x, int a, int b)
 {
     int64_t *sizes = own_geometry(meta, x), *strides = sizes + TN_MAX_NDIM;
@@ -123,9 +131,7 @@ static tn_status narrow_infer(tni_call *call, tni_meta *meta)
     sizes[dim] = length;
     if (move_offset("narrow", &meta->record, start, x->strides[dim]))
         return tni_pending();
-    meta->record.numel = 1;
-    for (int d = 0; d < x->ndim; d++)
-        meta->record.numel *= sizes[d];
+    count_elements(meta);
     return TN_OK;
 }
 
@@ -145,13 +151,12 @@ static tn_status select_infer(tni_call *call, tni_meta *meta)
     if (move_offset("select", &meta->record, index, x->strides[dim]))
         return tni_pending();
     meta->record.ndim--;
-    meta->record.numel = 1;
     for (int d = 0; d < meta->record.ndim; d++) {
         int from = d < dim ? d : d + 1;
         sizes[d] = x->sizes[from];
         strides[d] = x->strides[from];
-        meta->record.numel *= sizes[d];
     }
+    count_elements(meta);
     return TN_OK;
 }
 
@@ -184,9 +189,7 @@ static tn_status slice_infer(tni_call *call, tni_meta *meta)
     sizes[TN_MAX_NDIM + dim] = stride;
     if (move_offset("slice", &meta->record, start, x->strides[dim]))
         return tni_pending();
-    meta->record.numel = 1;
-    for (int d = 0; d < x->ndim; d++)
-        meta->record.numel *= sizes[d];
+    count_elements(meta);
     return TN_OK;
 }
 

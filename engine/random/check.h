@@ -23,7 +23,7 @@ static inline bool tni_check_pointer(const char *function, const void *pointer, 
 static inline bool tni_check_array(const char *function, const void *array, int number, const char *name, int64_t n)
 {
     if (n < 0) {
-        TNI_FAIL(TN_ERROR_ARGUMENT, function, "length of %s is %lld: needed 0 or more", name, (long long)n);
+        TNI_FAIL(TN_ERROR_ARGUMENT, function, "length of %s is %lld, needed 0 or more", name, (long long)n);
         return false;
     }
     if (!array && n > 0) {
@@ -39,7 +39,7 @@ static inline bool tni_check_mt(const char *function, const tn_mt19937 *mt, cons
         return false;
     bool ready = tni_mt19937_ready(mt);
     if (!ready)
-        TNI_FAIL(TN_ERROR_STATE, function, "the generator is not seeded: needed a seed first");
+        TNI_FAIL(TN_ERROR_STATE, function, "the generator is not seeded, needed a seed first");
     return ready;
 }
 
@@ -49,7 +49,7 @@ static inline bool tni_check_rng(const char *function, const tn_default_rng *rng
         return false;
     bool ready = rng->inc_low & 1;
     if (!ready)
-        TNI_FAIL(TN_ERROR_STATE, function, "the generator is not seeded: needed a seed first");
+        TNI_FAIL(TN_ERROR_STATE, function, "the generator is not seeded, needed a seed first");
     return ready;
 }
 
@@ -57,7 +57,7 @@ static inline bool tni_check_rng(const char *function, const tn_default_rng *rng
 static inline bool tni_check_scale(const char *function, const char *name, double scale)
 {
     if (!(scale >= 0.0))
-        TNI_FAIL(TN_ERROR_ARGUMENT, function, "%s is %s: needed 0 or more", name, isnan(scale) ? "nan" : "negative");
+        TNI_FAIL(TN_ERROR_ARGUMENT, function, "%s is %s, needed 0 or more", name, isnan(scale) ? "nan" : "negative");
     return scale >= 0.0;
 }
 
@@ -66,9 +66,9 @@ static inline bool tni_check_bounds(const char *function, double low, double hig
 {
     bool finite = fabs(low) <= largest && fabs(high) <= largest && fabs(high - low) <= largest;
     if (!finite)
-        TNI_FAIL(TN_ERROR_ARGUMENT, function, "low, high or high - low is not finite: needed finite bounds");
+        TNI_FAIL(TN_ERROR_ARGUMENT, function, "low, high or high - low is not finite, needed finite bounds");
     else if (high < low)
-        TNI_FAIL(TN_ERROR_ARGUMENT, function, "high is below low: needed low <= high");
+        TNI_FAIL(TN_ERROR_ARGUMENT, function, "high is below low, needed low <= high");
     return finite && low <= high;
 }
 
@@ -76,7 +76,7 @@ static inline bool tni_check_bounds(const char *function, double low, double hig
 static inline bool tni_check_range(const char *function, int64_t low, int64_t high)
 {
     if (high <= low)
-        TNI_FAIL(TN_ERROR_ARGUMENT, function, "low is %lld and high %lld: needed low < high", (long long)low,
+        TNI_FAIL(TN_ERROR_ARGUMENT, function, "low is %lld and high %lld, needed low < high", (long long)low,
                  (long long)high);
     return low < high;
 }

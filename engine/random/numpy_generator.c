@@ -227,7 +227,7 @@ tn_status tn_default_rng_integers(tn_default_rng *rng, int64_t low, int64_t high
     if (!tni_check_rng("default_rng_integers", rng) || !tni_check_array("default_rng_integers", out, 5, "out", n))
         return tni_pending();
     if (high < low || (high == low && !endpoint))
-        return TNI_FAIL(TN_ERROR_ARGUMENT, "default_rng_integers", "low is %lld and high %lld: needed low %s high",
+        return TNI_FAIL(TN_ERROR_ARGUMENT, "default_rng_integers", "low is %lld and high %lld, needed low %s high",
                         (long long)low, (long long)high, endpoint ? "<=" : "<");
     tn_default_rng local = *rng;
     fill_integers(&local, (uint64_t)low, (uint64_t)high - (uint64_t)low - !endpoint, out, n);

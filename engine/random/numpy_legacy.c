@@ -18,7 +18,7 @@ tn_status tn_random_state_seed(tn_random_state *state, uint64_t seed)
     if (!tni_check_pointer("random_state_seed", state, 1, "state"))
         return tni_pending();
     if (seed > UINT32_MAX)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, "random_state_seed", "seed is %llu: needed 0 to 4294967295",
+        return TNI_FAIL(TN_ERROR_ARGUMENT, "random_state_seed", "seed is %llu, needed 0 to 4294967295",
                         (unsigned long long)seed);
     tni_mt19937_seed(&state->mt, (uint32_t)seed);
     state->has_gauss = 0;

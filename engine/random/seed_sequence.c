@@ -38,7 +38,7 @@ tn_status tn_seed_sequence_init(tn_seed_sequence *sequence, const uint32_t *entr
         !tni_check_array("seed_sequence_init", spawn_key, 4, "spawn_key", n_spawn_key))
         return tni_pending();
     if (!tni_add_i64(n_entropy < POOL ? POOL : n_entropy, n_spawn_key, &n))
-        return TNI_FAIL(TN_ERROR_OVERFLOW, "seed_sequence_init", "%lld and %lld words: needed at most 2^63-1 together",
+        return TNI_FAIL(TN_ERROR_OVERFLOW, "seed_sequence_init", "%lld and %lld words, needed at most 2^63-1 together",
                         (long long)n_entropy, (long long)n_spawn_key);
     uint32_t constant = UINT32_C(0x43b0d7e5), pool[POOL];
     for (int i = 0; i < POOL; i++)

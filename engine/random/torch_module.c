@@ -65,7 +65,7 @@ tn_status tn_torch_loader_end_epoch(tn_torch_generator *generator, int64_t n)
     if (!ready("torch_loader_end_epoch", generator))
         return tni_pending();
     if (n < 0)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, "torch_loader_end_epoch", "n is %lld: needed 0 or more", (long long)n);
+        return TNI_FAIL(TN_ERROR_ARGUMENT, "torch_loader_end_epoch", "n is %lld, needed 0 or more", (long long)n);
     skip_randperm(&generator->mt, n); /* the sampler asks for the n % n samples that are left */
     return TN_OK;
 }
@@ -96,12 +96,12 @@ static bool check_linear(const char *function, const tn_torch_generator *generat
     if (!ready(function, generator))
         return false;
     if (fan_in < 0 || fan_out < 0) {
-        TNI_FAIL(TN_ERROR_ARGUMENT, function, "fan_in is %lld and fan_out %lld: needed 0 or more", (long long)fan_in,
+        TNI_FAIL(TN_ERROR_ARGUMENT, function, "fan_in is %lld and fan_out %lld, needed 0 or more", (long long)fan_in,
                  (long long)fan_out);
         return false;
     }
     if (!tni_mul_i64(fan_in, fan_out, n)) {
-        TNI_FAIL(TN_ERROR_OVERFLOW, function, "%lld times %lld weights: needed at most 2^63-1", (long long)fan_in,
+        TNI_FAIL(TN_ERROR_OVERFLOW, function, "%lld times %lld weights, needed at most 2^63-1", (long long)fan_in,
                  (long long)fan_out);
         return false;
     }

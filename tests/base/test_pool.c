@@ -98,7 +98,7 @@ static void arguments(void **state)
     (void)state;
     assert_int_equal(tn_set_num_threads(3), TN_OK);
     assert_int_equal(tn_set_num_threads(0), TN_ERROR_ARGUMENT);
-    assert_string_equal(tn_error_message(), "set_num_threads: n is 0: needed 1 or more");
+    assert_string_equal(tn_error_message(), "set_num_threads: n is 0, needed 1 or more");
     assert_int_equal(tn_set_num_threads(2), TN_ERROR_ARGUMENT); /* pending */
     tn_error_clear();
     assert_int_equal(tn_set_num_threads(-1), TN_ERROR_ARGUMENT);

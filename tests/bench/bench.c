@@ -114,10 +114,10 @@ static int parse(int argc, char **argv, options *o)
         else if (c != THREADS)
             return fputs("bench: --help shows the options\n", stderr), 1 + EXIT_USAGE;
         else if (!parse_threads(optarg, &o->s.threads))
-            return fprintf(stderr, "bench: --threads %s: needed 1 to 1024\n", optarg), 1 + EXIT_USAGE;
+            return fprintf(stderr, "bench: --threads: found %s, needed 1 to 1024\n", optarg), 1 + EXIT_USAGE;
     }
     if (o->dtype && strcmp(o->dtype, "float32") != 0 && strcmp(o->dtype, "float64") != 0)
-        return fprintf(stderr, "bench: --dtype %s: needed float32 or float64\n", o->dtype), 1 + EXIT_USAGE;
+        return fprintf(stderr, "bench: --dtype: found %s, needed float32 or float64\n", o->dtype), 1 + EXIT_USAGE;
     o->works = argv + optind;
     o->n_works = argc - optind;
     for (int i = 0; i < o->n_works; i++)

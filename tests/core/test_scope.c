@@ -378,6 +378,42 @@ static void no_memory(void **state)
     tn_error_clear();
 }
 
-TEST_MAIN(test(ends_newest_first), test(forgotten_inner_scopes), test(escapes), test(drop_and_retain),
+/* A tensor held twice in one scope: what is handed outwards outlives the drop of the other hold. */
+static void escape_then_drop(void **state)
+{
+    (void)state;
+    tn_scope outer = tn_scope_begin(), inner = tn_scope_begin();
+    tn_tensor *x = tn_zeros((const int64_t[]){3}, 1, TN_FLOAT32), *again = tn_contiguous(x);
+    assert_ptr_equal(again, x);
+    tn_tensor *out = tn_scope_escape(inner, x);
+    assert_int_equal(tn_drop(&again), TN_OK);
+    assert_int_equal(tn_scope_end(inner), TN_OK);
+    assert_int_equal(tn_use_count(out), 1);
+    assert_true(tn_item(tn_sum(out, NULL, 0, false, TN_DTYPE_NONE)) == 0);
+    assert_int_equal(tn_scope_end(outer), TN_OK);
+}
+
+static void *end_foreign(void *scope)
+{
+    tn_scope mine = tn_scope_begin();
+    tn_status status = tn_scope_end(*(tn_scope *)scope);
+    tn_error_clear();
+    return status == TN_ERROR_STATE && tn_scope_end(mine) == TN_OK ? scope : NULL;
+}
+
+/* Handles of one thread mean nothing on another, though depths and counts are the same. */
+static void foreign_scope(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    pthread_t id;
+    void *refused;
+    pthread_create(&id, NULL, end_foreign, &scope);
+    pthread_join(id, &refused);
+    assert_non_null(refused);
+    assert_int_equal(tn_scope_end(scope), TN_OK);
+}
+
+TEST_MAIN(test(escape_then_drop), test(foreign_scope), test(ends_newest_first), test(forgotten_inner_scopes), test(escapes), test(drop_and_retain),
           test(drop_from_an_inner_scope), test(held_twice), test(bounded), test(random_traffic), test(threads),
           test(shared_reading), test(no_memory))

@@ -125,7 +125,7 @@ static void tensor_dataset(void **state)
     tn_tensor *none = tn_zeros(NULL, 0, TN_FLOAT32);
     assert_null(tn_tensor_dataset(x, y));
     assert_int_equal(tn_error_code(), TN_ERROR_SHAPE);
-    assert_string_equal(tn_error_message(), "tensor_dataset: x has 4 samples, y has 5: needed the same");
+    assert_string_equal(tn_error_message(), "tensor_dataset: x has 4 samples, y has 5, needed the same");
     tn_error_clear();
     assert_null(tn_tensor_dataset(none, y));
     assert_int_equal(tn_error_code(), TN_ERROR_SHAPE);

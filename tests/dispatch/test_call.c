@@ -187,4 +187,32 @@ static void alpha(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(table), test(forms), test(lists), test(alpha))
+/* An operand without dims may stay on the CPU: it stands for a number. Others may not. */
+static void devices(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    const tn_device meta = {TN_META, 0}, cpu = {TN_CPU, 0};
+    tn_tensor *number = tn_ones(NULL, 0, TN_FLOAT64), *row = tn_ones(LIST(3), 1, TN_FLOAT32);
+    assert_int_equal(tn_set_default_device(meta), TN_OK);
+    tn_tensor *x = tn_zeros(LIST(2, 3), 2, TN_FLOAT32);
+    assert_int_equal(tn_set_default_device(cpu), TN_OK);
+    for (int order = 0; order < 2; order++) {
+        tn_tensor *y = order ? tn_mul(number, x) : tn_mul(x, number);
+        assert_non_null(y);
+        assert_int_equal(tn_tensor_device(y).type, TN_META);
+        assert_true(tn_ndim(y) == 2 && tn_size(y, 1) == 3 && tn_tensor_dtype(y) == TN_FLOAT32);
+    }
+    assert_int_equal(tn_add_(x, number), TN_OK);
+    assert_int_equal(tn_version(x), 1);
+    assert_int_equal(tn_add_(number, x), TN_ERROR_DEVICE);
+    tn_error_clear();
+    assert_null(tn_add(x, row));
+    assert_int_equal(tn_error_code(), TN_ERROR_DEVICE);
+    tn_error_clear();
+    assert_null(tn_maximum(x, row));
+    tn_error_clear();
+    tn_scope_end(scope);
+}
+
+TEST_MAIN(test(devices), test(table), test(forms), test(lists), test(alpha))

@@ -31,18 +31,29 @@ typedef struct tn_value {
     } as;
 } tn_value;
 
-/* Calls the operator `name`. "add_" is the in-place form of "add", "add_out" takes the tensor to write as one more,
- * last argument. arguments   in the order of the operator's schema; trailing optional ones may be left off result the
- * first result (for in-place and out forms the tensor written), held by the innermost scope as usual errors
- * TN_ERROR_NAME (no such operator or form), TN_ERROR_ARGUMENT (too many or too few arguments, a kind that does not fit:
- * the message names the parameter), and those of the operator */
+/* Calls the operator `name`. "add_" is the in-place form of "add"; "add_out" takes the tensor to write as one more, last
+ * argument.
+ * arguments  in the order of the operator's schema; trailing optional ones may be left off
+ * result     a new tensor, held by the innermost scope as usual. In-place and out forms return the tensor that was
+ *            written without a new hold on it: it is not to be dropped or released on account of this call
+ * errors     TN_ERROR_NULL, TN_ERROR_NAME (no such operator or form), TN_ERROR_ARGUMENT (too many or too few arguments,
+ *            a kind that does not fit: the message names the parameter), and those of the operator; then NULL */
 TN_API tn_tensor *tn_call(const char *name, const tn_value *arguments, int n_arguments);
 
-/* The operators that there are: 0 .. count-1; name, and schema such as "self:T other:X alpha:S?" (T tensor, X tensor or
- * number, S number, I integer, L integers, J integer or integers, B bool, D dtype; ? optional). NULL for a number out
- * of range. */
+/* The operators that there are have the numbers 0 .. count-1.
+ * errors  none */
 TN_API int tn_operator_count(void);
+
+/* The name of an operator: that of its new form where it has one ("add"), else of its in-place form ("fill_"). A
+ * constant string; NULL for a number out of range.
+ * errors  none */
 TN_API const char *tn_operator_name(int i);
+
+/* What an operator takes, such as "self:T other:X alpha:S?": T tensor, X tensor or number, S number, I integer, L
+ * integers, J integer or integers, B bool, D dtype; ? optional.
+ * buf     gets the text, cut to size and terminated; may be NULL if size is 0
+ * result  the length of the whole text, as snprintf gives it; 0 and "" for a number out of range
+ * errors  none */
 TN_API int tn_operator_schema(int i, char *buf, size_t size);
 
 TN_END

@@ -17,29 +17,37 @@ typedef enum tn_dtype {
     TN_DTYPE_NONE = -1 /* "no dtype given": the function's own rule decides */
 } tn_dtype;
 
-/* PyTorch's name without "torch.", such as "float32"; "invalid" for a number that is no dtype. Never NULL. */
+/* PyTorch's name without "torch.", such as "float32"; "invalid" for a number that is no dtype. Never NULL.
+ * errors  none */
 TN_API const char *tn_dtype_name(tn_dtype dtype);
 
-/* The dtype of that name; TN_DTYPE_NONE and TN_ERROR_NAME when there is none. */
+/* The dtype of that name, such as "float32".
+ * errors  TN_ERROR_NULL, TN_ERROR_NAME (no dtype has it); then TN_DTYPE_NONE */
 TN_API tn_dtype tn_dtype_from_name(const char *name);
 
-/* Bytes of one element; 0 for a number that is no dtype. */
+/* Bytes of one element; 0 for a number that is no dtype.
+ * errors  none */
 TN_API size_t tn_itemsize(tn_dtype dtype);
 
-/* float16 to float64, bfloat16 and the float8 types. */
+/* Whether it is float16 to float64, bfloat16 or a float8 type; false for a number that is no dtype.
+ * errors  none */
 TN_API bool tn_is_floating_point(tn_dtype dtype);
 
 /* The smallest dtype that both fit in by PyTorch's rules (bool < integers < floats < complex).
- * errors TN_ERROR_DTYPE for pairs that PyTorch does not promote: uint16 to uint64 with bool, integers or complex, two
- *        different float8 or one with another type, quantised and bits types with any other; then TN_DTYPE_NONE. */
+ * errors  TN_ERROR_DTYPE for pairs that PyTorch does not promote: uint16 to uint64 with bool, integers or complex, two
+ *         different float8 or one with another type, quantised and bits types with any other; then TN_DTYPE_NONE
+ * source  torch.promote_types */
 TN_API tn_dtype tn_promote_types(tn_dtype a, tn_dtype b);
 
-/* Whether a result of dtype `from` may be written into a tensor of dtype `to`, as torch.can_cast: not from complex to
- * real, from float to integer, nor from anything to bool but bool. */
+/* Whether a result of dtype `from` may be written into a tensor of dtype `to`: not from complex to real, from float to
+ * integer, nor from anything to bool but bool. False for a number that is no dtype.
+ * errors  none
+ * source  torch.can_cast */
 TN_API bool tn_can_cast(tn_dtype from, tn_dtype to);
 
-/* The dtype that decimals get when none is given, per thread; float32 at first. As torch.set_default_dtype.
- * errors TN_ERROR_DTYPE unless it is float16, bfloat16, float32 or float64. */
+/* The dtype that decimals get when none is given, per thread; float32 at first.
+ * errors  TN_ERROR_DTYPE unless it is float16, bfloat16, float32 or float64
+ * source  torch.set_default_dtype */
 TN_API tn_status tn_set_default_dtype(tn_dtype dtype);
 TN_API tn_dtype tn_get_default_dtype(void);
 

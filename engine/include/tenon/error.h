@@ -29,31 +29,36 @@ typedef enum tn_status {
 typedef struct tn_error {
     tn_status code;
     int line;             /* in file */
-    const char *file;     /* source file of the library, such as "engine/core/tensor.c"; NULL when there is no error */
+    const char *file;     /* of the library, such as "engine/core/tensor.c"; NULL when there is no error */
     const char *function; /* what the user called, such as "matmul"; NULL when there is no error */
-    char message[TN_ERROR_MESSAGE_SIZE]; /* "matmul: ...", one line unless it is an assert_close report; cut at the end
-                                          */
+    char message[TN_ERROR_MESSAGE_SIZE]; /* "matmul: ...", one line unless assert_close reports; cut at the end */
 } tn_error;
 
-/* The pending error's code, or TN_OK. */
+/* The pending error's code, or TN_OK.
+ * errors  none */
 TN_API tn_status tn_error_code(void);
 
-/* The pending error's message, "" when there is none. Valid until the error is cleared, popped or pushed. */
+/* The pending error's message, "" when there is none. Valid until the error is cleared, popped or pushed.
+ * errors  none */
 TN_API const char *tn_error_message(void);
 
-/* The whole pending error; code TN_OK when there is none. Valid as tn_error_message. */
+/* The whole pending error; code TN_OK when there is none. Valid as tn_error_message.
+ * errors  none */
 TN_API const tn_error *tn_error_get(void);
 
-/* Forgets the pending error; calls work again. */
+/* Forgets the pending error; calls work again.
+ * errors  none */
 TN_API void tn_error_clear(void);
 
 /* For a component that must not see its caller's error nor leave its own:
  * push moves the pending error (or its absence) into *saved and clears it; pop puts it back over whatever came since.
- */
+ * With saved NULL push clears alone and pop does nothing.
+ * errors  none of their own */
 TN_API void tn_error_push(tn_error *saved);
 TN_API void tn_error_pop(const tn_error *saved);
 
-/* "dtype" for TN_ERROR_DTYPE and so on; "unknown" for a number that is no status. Never NULL. */
+/* "dtype" for TN_ERROR_DTYPE and so on; "unknown" for a number that is no status. Never NULL.
+ * errors  none */
 TN_API const char *tn_status_name(tn_status status);
 
 TN_END

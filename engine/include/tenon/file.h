@@ -38,10 +38,12 @@ typedef struct tn_file_operations {
 } tn_file_operations;
 
 /* Replaces the table; it is copied. NULL brings the operating system's back. Not to be called while files are open or
- * another thread uses Tenon. errors TN_ERROR_ARGUMENT (a function is missing) */
+ * another thread uses Tenon.
+ * errors  TN_ERROR_ARGUMENT (a function is missing); then nothing changes */
 TN_API tn_status tn_set_file_operations(const tn_file_operations *operations);
 
-/* The table in force, for a table that wraps it. */
+/* The table in force, for a table that wraps it.
+ * errors  none */
 TN_API tn_file_operations tn_get_file_operations(void);
 
 /* An open file. Lives where the caller puts it; the fields are the library's, to be read only. */
@@ -55,30 +57,37 @@ typedef struct tn_file {
     int handle; /* -1: closed */
 } tn_file;
 
-/* Opens for reading. errors TN_ERROR_FILE (it cannot be opened, or is a directory), TN_ERROR_NULL */
+/* Opens for reading. `function` names the caller in messages.
+ * errors  TN_ERROR_NULL, TN_ERROR_FILE (it cannot be opened, or is a directory); then *file is closed */
 TN_API tn_status tn_file_open(tn_file *file, const char *path, const char *function);
 
-/* The next bytes, as from a stream: as many as there are up to `bytes`, fewer only at the end; *got says how many. */
+/* The next bytes, as from a stream: as many as there are up to `bytes`, fewer only at the end; *got says how many.
+ * errors  TN_ERROR_NULL (an argument; buffer may be NULL if bytes is 0), TN_ERROR_STATE (it is not open),
+ *         TN_ERROR_FILE; *got then says how many were read before that */
 TN_API tn_status tn_file_read(tn_file *file, void *buffer, size_t bytes, size_t *got);
 
-/* All of the bytes offset .. offset + bytes - 1; does not move the stream. errors TN_ERROR_FILE, also if the file is
- * shorter */
+/* All of the bytes offset .. offset + bytes - 1; does not move the stream.
+ * errors  TN_ERROR_NULL, TN_ERROR_STATE (it is not open), TN_ERROR_OVERFLOW (no file has such bytes), TN_ERROR_FILE,
+ *         also if the file is shorter; buffer is then undefined */
 TN_API tn_status tn_file_read_exact(tn_file *file, void *buffer, size_t bytes, int64_t offset);
 
 /* Starts to replace the file at path, or to make it. The new file has the old one's permissions, or 0666 less the
- * umask. A symbolic link is itself replaced; what is neither a regular file nor missing is refused. errors
- * TN_ERROR_FILE, TN_ERROR_MEMORY, TN_ERROR_NULL */
+ * umask. A symbolic link is itself replaced; what is neither a regular file nor missing is refused.
+ * errors  TN_ERROR_NULL, TN_ERROR_FILE, TN_ERROR_MEMORY; then *file is closed */
 TN_API tn_status tn_file_create(tn_file *file, const char *path, const char *function);
 
-/* Appends to the new content. */
+/* Appends to the new content.
+ * errors  TN_ERROR_NULL (an argument; data may be NULL if bytes is 0), TN_ERROR_STATE (it is not open), TN_ERROR_FILE;
+ *         then the file is to be closed */
 TN_API tn_status tn_file_write(tn_file *file, const void *data, size_t bytes);
 
 /* Puts the new content in place, synced, and closes. If an error is pending, or this fails, the temporary file is
  * removed and the old one is as it was; only a directory that cannot be synced is reported with the new file in place.
- */
+ * errors  TN_ERROR_NULL, TN_ERROR_STATE (it is not open for writing), TN_ERROR_FILE */
 TN_API tn_status tn_file_commit(tn_file *file);
 
-/* Closes; new content that was not committed is dropped. Works while an error is pending, and on a closed file. */
+/* Closes; new content that was not committed is dropped. Works while an error is pending, and on a closed file.
+ * errors  TN_ERROR_NULL */
 TN_API void tn_file_close(tn_file *file);
 
 typedef struct tn_file_piece {
@@ -86,7 +95,8 @@ typedef struct tn_file_piece {
     size_t bytes;
 } tn_file_piece;
 
-/* tn_file_create, tn_file_write of each piece, tn_file_commit. */
+/* tn_file_create, tn_file_write of each piece, tn_file_commit. pieces may be NULL if count is 0: an empty file.
+ * errors  theirs; TN_ERROR_ARGUMENT (a negative count). What stood at path stays then */
 TN_API tn_status tn_file_replace(const char *path, const tn_file_piece *pieces, int count, const char *function);
 
 TN_END

@@ -54,6 +54,9 @@ TN_API tn_tensor *tn_from_array(const void *data, const int64_t *size, int ndim,
 /* A tensor whose elements are undefined; on the thread's default device. errors as tn_from_array. */
 TN_API tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype);
 
+/* On the given device. */
+TN_API tn_tensor *tn_empty_on(const int64_t *size, int ndim, tn_dtype dtype, tn_device device);
+
 /* The same with explicit strides, over a storage just large enough. Strides may overlap (be 0).
  * errors as tn_empty; TN_ERROR_ARGUMENT for a negative stride. */
 TN_API tn_tensor *tn_empty_strided(const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype);
