@@ -19,6 +19,13 @@ const tni_dtype_facts tni_dtypes[TN_DTYPE_COUNT] = {
 
 static _Thread_local tn_dtype default_dtype __attribute__((tls_model("initial-exec"))) = TN_FLOAT32;
 
+tn_status tni_check_dtype(const char *function, tn_dtype dtype)
+{
+    if (tni_dtype_valid(dtype))
+        return TN_OK;
+    return TNI_FAIL(TN_ERROR_DTYPE, function, "found dtype %d, needed one of tn_dtype", (int)dtype);
+}
+
 const char *tn_dtype_name(tn_dtype dtype)
 {
     return tni_dtype_valid(dtype) ? tni_dtypes[dtype].text : "invalid";

@@ -55,6 +55,9 @@ static inline bool tni_is_float(tn_dtype dtype)
 /* The bit of a dtype in a set of dtypes. */
 #define TNI_DTYPE_BIT(dtype) (UINT32_C(1) << (dtype))
 
+/* Refuses a number that is no dtype. */
+tn_status tni_check_dtype(const char *function, tn_dtype dtype);
+
 /* tn_promote_types without raising: TN_DTYPE_NONE when the pair does not promote. */
 tn_dtype tni_promote(tn_dtype a, tn_dtype b);
 

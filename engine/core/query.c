@@ -22,26 +22,32 @@ int tn_ndim(const tn_tensor *x)
     return missing("ndim", x) ? 0 : x->ndim;
 }
 
+/* Whether x has such a dim; then *dim counts from the front. */
+static bool has_dim(const char *function, const tn_tensor *x, int *dim)
+{
+    if (missing(function, x))
+        return false;
+    if (x->ndim == 0) {
+        TNI_FAIL(TN_ERROR_DIM, function, "dim %d of a tensor that has no dims", *dim);
+        return false;
+    }
+    if (*dim < -x->ndim || *dim >= x->ndim) {
+        TNI_FAIL(TN_ERROR_DIM, function, "dim %d of a %d-dim tensor, needed %d .. %d", *dim, x->ndim, -x->ndim,
+                 x->ndim - 1);
+        return false;
+    }
+    *dim += *dim < 0 ? x->ndim : 0;
+    return true;
+}
+
 int64_t tn_size(const tn_tensor *x, int dim)
 {
-    if (missing("size", x))
-        return 0;
-    if (x->ndim == 0 || dim < -x->ndim || dim >= x->ndim) {
-        TNI_FAIL(TN_ERROR_DIM, "size", "dim %d of a %d-dim tensor", dim, x->ndim);
-        return 0;
-    }
-    return x->sizes[dim < 0 ? dim + x->ndim : dim];
+    return has_dim("size", x, &dim) ? x->sizes[dim] : 0;
 }
 
 int64_t tn_stride(const tn_tensor *x, int dim)
 {
-    if (missing("stride", x))
-        return 0;
-    if (x->ndim == 0 || dim < -x->ndim || dim >= x->ndim) {
-        TNI_FAIL(TN_ERROR_DIM, "stride", "dim %d of a %d-dim tensor", dim, x->ndim);
-        return 0;
-    }
-    return x->strides[dim < 0 ? dim + x->ndim : dim];
+    return has_dim("stride", x, &dim) ? x->strides[dim] : 0;
 }
 
 const int64_t *tn_sizes(const tn_tensor *x)

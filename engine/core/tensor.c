@@ -418,10 +418,8 @@ static tn_tensor *make(const char *function, const int64_t *size, const int64_t 
     int64_t strides[TN_MAX_NDIM];
     if (tni_pending() || tni_check_sizes(function, size, ndim))
         return NULL;
-    if (!tni_dtype_valid(dtype)) {
-        TNI_FAIL(TN_ERROR_DTYPE, function, "%d is no dtype", (int)dtype);
+    if (tni_check_dtype(function, dtype))
         return NULL;
-    }
     tni_record record = {.dtype = dtype, .device = device.type, .ndim = ndim, .sizes = size, .strides = stride};
     bool fits = stride ? tni_numel(size, ndim, &record.numel) : contiguous_record(&record, strides);
     if (!fits) {

@@ -109,15 +109,6 @@ void tni_copy_elements(char *to, const int64_t *strides, tn_dtype dtype, const t
     run_copy(&it);
 }
 
-void tni_copy_broadcast(const tn_tensor *to, const tn_tensor *x)
-{
-    tni_iter it;
-    tni_iter_begin(&it, to->sizes, to->ndim);
-    tni_iter_tensor(&it, to, (tn_dtype)to->dtype);
-    tni_iter_tensor(&it, x, (tn_dtype)x->dtype);
-    run_copy(&it);
-}
-
 static tn_status clone_infer(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *x = call->in[0];
@@ -137,8 +128,8 @@ static tn_status to_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
     tn_dtype dtype = ((const to_attr *)call->attr)->dtype;
-    if (!tni_dtype_valid(dtype))
-        return TNI_FAIL(TN_ERROR_DTYPE, "to", "%d is no dtype", (int)dtype);
+    if (tni_check_dtype("to", dtype))
+        return tni_pending();
     if (dtype == (tn_dtype)x->dtype) {
         meta->same = x;
         return TN_OK;
@@ -175,7 +166,12 @@ static tn_status copy_infer(tni_call *call, tni_meta *meta)
 static void copy_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    tni_copy_broadcast(call->out[0], call->in[1]);
+    const tn_tensor *to = call->out[0], *from = call->in[1];
+    tni_iter it;
+    tni_iter_begin(&it, to->sizes, to->ndim);
+    tni_iter_tensor(&it, to, (tn_dtype)to->dtype);
+    tni_iter_tensor(&it, from, (tn_dtype)from->dtype);
+    run_copy(&it);
 }
 
 const tni_op tni_op_clone = {

@@ -8,7 +8,4 @@
  * is a conversion between the dtypes, and the grids do not overlap, or are the same. */
 void tni_copy_elements(char *to, const int64_t *strides, tn_dtype dtype, const tn_tensor *x);
 
-/* The same for a source that is broadcast to the target's sizes. */
-void tni_copy_broadcast(const tn_tensor *to, const tn_tensor *x);
-
 #endif

@@ -100,8 +100,8 @@ static tn_status create_infer(tni_call *call, tni_meta *meta)
     const char *name = tni_call_name(call);
     if (tni_check_sizes(name, attr->size.data, attr->size.n))
         return tni_pending();
-    if (attr->dtype != TN_DTYPE_NONE && !tni_dtype_valid(attr->dtype))
-        return TNI_FAIL(TN_ERROR_DTYPE, name, "%d is no dtype", (int)attr->dtype);
+    if (attr->dtype != TN_DTYPE_NONE && tni_check_dtype(name, attr->dtype))
+        return tni_pending();
     tn_scalar value = created_value(call);
     tn_dtype dtype = attr->dtype;
     if (dtype == TN_DTYPE_NONE)
@@ -187,8 +187,8 @@ static tn_status arange_infer(tni_call *call, tni_meta *meta)
         return tni_pending();
     if (dtype == TN_DTYPE_NONE)
         dtype = all_integers(attr) ? TN_INT64 : tn_get_default_dtype();
-    if (!tni_dtype_valid(dtype))
-        return TNI_FAIL(TN_ERROR_DTYPE, "arange", "%d is no dtype", (int)dtype);
+    if (tni_check_dtype("arange", dtype))
+        return tni_pending();
     if (dtype == TN_BOOL || !tni_scalar_to(attr->start, dtype, element))
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "arange", "no kernel for %s on cpu", tn_dtype_name(dtype));
     return tni_meta_contiguous(call, meta, 1, dtype, tn_get_default_device().type);

@@ -52,7 +52,7 @@ tn_status tni_reduced_dims(const char *name, const tn_tensor *x, const tni_ints 
         if (dim < 0)
             return tni_pending();
         if (*mask & (UINT64_C(1) << dim))
-            return TNI_FAIL(TN_ERROR_DIM, name, "dim %d appears twice", dim);
+            return TNI_FAIL(TN_ERROR_DIM, name, "dim %d appears twice, needed once at most", dim);
         *mask |= UINT64_C(1) << dim;
     }
     return TN_OK;
@@ -77,8 +77,8 @@ static tn_status reduce_infer(tni_call *call, tni_meta *meta)
     const char *name = tni_call_name(call);
     uint64_t mask;
     tn_dtype dtype = attr->dtype;
-    if (dtype != TN_DTYPE_NONE && !tni_dtype_valid(dtype))
-        return TNI_FAIL(TN_ERROR_DTYPE, name, "%d is no dtype", (int)dtype);
+    if (dtype != TN_DTYPE_NONE && tni_check_dtype(name, dtype))
+        return tni_pending();
     if (dtype == TN_DTYPE_NONE && call->form == TNI_OUT && call->op->family != AMAX)
         dtype = (tn_dtype)call->out[0]->dtype; /* torch.sum and torch.mean with out= add in out's dtype */
     if (dtype == TN_DTYPE_NONE) {

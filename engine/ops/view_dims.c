@@ -121,12 +121,12 @@ static tn_status narrow_infer(tni_call *call, tni_meta *meta)
     if (length < 0)
         return TNI_FAIL(TN_ERROR_ARGUMENT, "narrow", "length %lld, needed 0 or more", (long long)length);
     if (start < -size || start > size)
-        return TNI_FAIL(TN_ERROR_INDEX, "narrow", "start %lld in dim %d of size %lld", (long long)start, dim,
-                        (long long)size);
+        return TNI_FAIL(TN_ERROR_INDEX, "narrow", "start %lld in dim %d of size %lld, needed %lld .. %lld",
+                        (long long)start, dim, (long long)size, (long long)-size, (long long)size);
     start += start < 0 ? size : 0;
     if (length > size - start)
-        return TNI_FAIL(TN_ERROR_INDEX, "narrow", "start %lld and length %lld in dim %d of size %lld",
-                        (long long)attr->start, (long long)length, dim, (long long)size);
+        return TNI_FAIL(TN_ERROR_INDEX, "narrow", "start %lld and length %lld in dim %d of size %lld, needed at most %lld",
+                        (long long)attr->start, (long long)length, dim, (long long)size, (long long)(size - start));
     int64_t *sizes = own_geometry(meta, x);
     sizes[dim] = length;
     if (move_offset("narrow", &meta->record, start, x->strides[dim]))
@@ -144,8 +144,8 @@ static tn_status select_infer(tni_call *call, tni_meta *meta)
         return tni_pending();
     int64_t size = x->sizes[dim], index = attr->start;
     if (index < -size || index >= size)
-        return TNI_FAIL(TN_ERROR_INDEX, "select", "index %lld in dim %d of size %lld", (long long)index, dim,
-                        (long long)size);
+        return TNI_FAIL(TN_ERROR_INDEX, "select", "index %lld in dim %d of size %lld, needed %lld .. %lld",
+                        (long long)index, dim, (long long)size, (long long)-size, (long long)size - 1);
     index += index < 0 ? size : 0;
     int64_t *sizes = own_geometry(meta, x), *strides = sizes + TN_MAX_NDIM;
     if (move_offset("select", &meta->record, index, x->strides[dim]))

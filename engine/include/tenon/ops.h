@@ -1,15 +1,20 @@
 /* Operators.
  *
- * Forms   tn_NAME makes a new tensor; tn_NAME_ writes into its first argument; tn_NAME_out writes into `out`, which is
- * resized when its shape differs; _scalar forms take a number as second operand. Shapes  operands broadcast as in NumPy
- * and PyTorch: aligned from the right, each pair of sizes equal, or one of them 1. Dtypes  "promoted" is PyTorch's
- * result_type: the highest kind among the operands wins; within a kind tensors with dimensions beat 0-dim ones, which
- * beat scalars. A result is written into an in-place or `out` tensor only if tn_can_cast. Layout  a new result keeps
- * the first operand's order of strides, without gaps. Errors  TN_ERROR_NULL, TN_ERROR_SHAPE (operands that do not
- * broadcast; in-place on a shape that would grow), TN_ERROR_DTYPE, TN_ERROR_OVERLAP (writing into a tensor whose
- * elements share memory, or that partly overlaps an operand), TN_ERROR_DEVICE (operands on two devices),
- * TN_ERROR_MEMORY. On an error nothing is written. META    all of it works on meta tensors, giving shapes, strides and
- * dtypes. */
+ * Forms    tn_NAME makes a new tensor; tn_NAME_ writes into its first argument; tn_NAME_out writes into `out`, which is
+ *          resized when its shape differs; _scalar forms take a number as second operand.
+ * Shapes   operands broadcast as in NumPy and PyTorch: aligned from the right, each pair of sizes equal, or one of them 1.
+ * Dtypes   operators compute in float32, float64, int64 and bool. "Promoted" is PyTorch's result_type: the highest kind
+ *          among the operands wins; within a kind tensors with dimensions beat 0-dim ones, which beat scalars. A result
+ *          is written into an in-place or `out` tensor only if tn_can_cast.
+ * Layout   a new result keeps the first operand's order of strides, without gaps.
+ * Meta     all of it works on meta tensors, giving shapes, strides and dtypes.
+ * Grad     these lines say with respect to what autograd will differentiate once it is there; nothing records yet.
+ * Common   what every operator may raise, besides what its `errors` line adds: TN_ERROR_NULL, TN_ERROR_SHAPE (operands
+ *          that do not broadcast; in-place on a shape that would grow), TN_ERROR_DTYPE (dtypes that have none in common; a
+ *          result that cannot be cast to the tensor to write), TN_ERROR_NOT_IMPLEMENTED (no kernel for the dtype),
+ *          TN_ERROR_OVERLAP (writing into a tensor whose elements share memory, or that partly overlaps an operand),
+ *          TN_ERROR_DEVICE (operands on two devices), TN_ERROR_OVERFLOW (a result of more bytes than 64 bits count),
+ *          TN_ERROR_MEMORY. On an error nothing is written. */
 #ifndef TENON_OPS_H
 #define TENON_OPS_H
 
@@ -20,30 +25,51 @@
 
 TN_BEGIN
 
-/* Creation: [size] filled with 0, 1 or a value, on the default device. dtype TN_DTYPE_NONE: the default dtype; for
- * tn_full that of the value (bool, int64 or the default dtype). errors as tn_empty; tn_full: TN_ERROR_OVERFLOW for a
- * value that the dtype cannot hold. */
+/* Tensors filled with 0, 1 or a value, on the thread's default device.
+ * dtype   float32, float64, int64 or bool; TN_DTYPE_NONE: the default dtype, for tn_full that of the value (bool, int64
+ *         or the default dtype)
+ * result  [size], contiguous
+ * errors  those of tn_empty; TN_ERROR_NOT_IMPLEMENTED (another dtype); tn_full: TN_ERROR_OVERFLOW (a value that the dtype
+ *         does not hold, such as 1e39 in float32)
+ * cost    O(numel)
+ * source  torch.zeros, torch.ones, torch.full */
 TN_API tn_tensor *tn_zeros(const int64_t *size, int ndim, tn_dtype dtype);
 TN_API tn_tensor *tn_ones(const int64_t *size, int ndim, tn_dtype dtype);
 TN_API tn_tensor *tn_full(const int64_t *size, int ndim, tn_scalar value, tn_dtype dtype);
 
-/* start, start + step, ... below end (above it for a negative step): ceil((end - start) / step) elements, x_i = start +
- * i * step. dtype   TN_DTYPE_NONE: int64 when all three are integers, else the default dtype errors  TN_ERROR_ARGUMENT
- * (step 0; nan or infinite bounds; bounds that step leads away from), TN_ERROR_OVERFLOW source  torch.arange */
+/* start, start + step, ... below end, above it for a negative step:  x_i = start + i step.
+ * dtype   float32, float64 or int64; TN_DTYPE_NONE: int64 when all three are integers, else the default dtype
+ * result  [ceil((end - start) / step)], on the thread's default device
+ * errors  TN_ERROR_ARGUMENT (step 0; nan or infinite bounds; bounds that step leads away from), TN_ERROR_OVERFLOW,
+ *         TN_ERROR_DTYPE, TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY
+ * cost    O(numel)
+ * source  torch.arange */
 TN_API tn_tensor *tn_arange(tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dtype);
 
-/* Views. They share the storage, count versions with x, and cost no copy; x may be any tensor.
- * tn_view      other sizes over the same elements; one size may be -1 (inferred).
- *              errors TN_ERROR_VIEW (no strides do it: the message names the pair of dims), TN_ERROR_SHAPE,
- * TN_ERROR_ARGUMENT tn_reshape   the view if there is one, else a contiguous copy tn_transpose swaps two dims;  tn_t
- * for at most two dims;  tn_T reverses all dims tn_narrow    length elements of dim from start (start may be negative)
- * tn_select    element `index` of dim, which disappears
- * tn_slice     start, start + step, ... below end along dim; bounds are clamped as in Python (TN_SLICE_END: to the
- * end); step >= 1 tn_expand    size-1 dims repeated by stride 0, new dims in front; -1 keeps a size tn_unsqueeze a dim
- * of size 1 at dim (-ndim-1 .. ndim);  tn_squeeze drops all dims of size 1, tn_squeeze_dim that one if its size is 1
- * tn_as_strided any sizes and strides over x's storage, offset counted from its beginning; errors TN_ERROR_BOUNDS
- * tn_contiguous x itself (a new reference) if it is contiguous, else a contiguous copy
- * errors TN_ERROR_DIM, TN_ERROR_INDEX, TN_ERROR_ARGUMENT, TN_ERROR_SHAPE as named above. grad: all, twice. */
+/* Views: they share the storage and count versions with x, which may be any tensor; nothing is copied.
+ * tn_view         other sizes over the same elements; one size may be -1 (inferred)
+ * tn_reshape      the view if there is one, else a contiguous copy
+ * tn_transpose    swaps two dims
+ * tn_t            swaps the dims of a tensor of at most two
+ * tn_T            reverses all dims
+ * tn_narrow       length elements of dim from start, which may be negative
+ * tn_select       element `index` of dim, which disappears
+ * tn_slice        start, start + step, ... below end along dim, step >= 1; bounds are clamped as in Python, TN_SLICE_END
+ *                 is the end
+ * tn_expand       size-1 dims repeated by stride 0, new dims in front; -1 keeps a size
+ * tn_unsqueeze    a dim of size 1 at dim, -ndim-1 .. ndim
+ * tn_squeeze      drops all dims of size 1
+ * tn_squeeze_dim  drops dim if its size is 1
+ * tn_as_strided   any sizes and strides over x's storage, the offset counted from its beginning
+ * tn_contiguous   x itself (a new reference) if it is contiguous, else a contiguous copy
+ * errors  common; TN_ERROR_DIM (a dim out of range, a rank over 64; tn_t of more than two dims),
+ *         TN_ERROR_SHAPE (sizes that do not fit x's), TN_ERROR_ARGUMENT (a size, length, stride or offset below 0, or -1
+ *         where it cannot be inferred; a step below 1), TN_ERROR_INDEX (tn_narrow, tn_select: outside dim),
+ *         TN_ERROR_OVERFLOW, TN_ERROR_VIEW (tn_view: no strides do it; the message names the pair of dims),
+ *         TN_ERROR_BOUNDS (tn_as_strided: outside the storage)
+ * grad    x, twice differentiable
+ * cost    O(ndim); O(numel) where a copy is made
+ * source  torch.Tensor's methods of these names */
 #define TN_SLICE_END INT64_MAX
 TN_API tn_tensor *tn_view(tn_tensor *x, const int64_t *size, int ndim);
 TN_API tn_tensor *tn_reshape(tn_tensor *x, const int64_t *size, int ndim);
@@ -63,19 +89,31 @@ TN_API tn_tensor *tn_contiguous(tn_tensor *x);
 /* Copies.
  * tn_clone  same values, same order of strides without gaps (memory format "preserve")
  * tn_to     x itself (a new reference) if it has the dtype already, else a converted copy; floats to integers are cut
- * towards zero tn_copy_  writes src, broadcast and converted, into self;  tn_fill_ and tn_zero_ write a number
- * everywhere errors of tn_fill_: TN_ERROR_OVERFLOW for a value that the dtype cannot hold */
+ *           towards zero
+ * tn_copy_  writes src, broadcast and converted, into self
+ * tn_fill_  writes a number everywhere; self's elements may share memory
+ * tn_zero_  writes 0 everywhere; likewise
+ * dtype   any for a copy within it; conversions among float32, float64, int64 and bool
+ * errors  common; tn_to: TN_ERROR_DTYPE (no dtype); tn_copy_: TN_ERROR_SHAPE (src does not broadcast to self);
+ *         tn_fill_: TN_ERROR_OVERFLOW (a value that the dtype does not hold, such as 1e39 in float32)
+ * grad    tn_clone, tn_to: x; tn_copy_: src
+ * cost    O(numel)
+ * source  torch.clone, torch.Tensor.to, copy_, fill_, zero_ */
 TN_API tn_tensor *tn_clone(tn_tensor *x);
 TN_API tn_tensor *tn_to(tn_tensor *x, tn_dtype dtype);
 TN_API tn_status tn_copy_(tn_tensor *self, tn_tensor *src);
 TN_API tn_status tn_fill_(tn_tensor *self, tn_scalar value);
 TN_API tn_status tn_zero_(tn_tensor *self);
 
-/* Arithmetic: add a + b, sub a - b, mul a b, div a / b (true division: integers give the default dtype).
- * a, b    any shapes that broadcast; any dtype with arithmetic (sub refuses bool)
- * result  broadcast shape, promoted dtype; integers wrap
- * The _alpha forms scale the second operand: a + alpha b, a - alpha b.
- * grad    a and b, twice differentiable. cost O(numel). source torch.add and its kin */
+/* Arithmetic:  add a + b,  sub a - b,  mul a b,  div a / b;  the _alpha forms a + alpha b,  a - alpha b.
+ * a, b    any shapes that broadcast
+ * dtype   float32, float64, int64, bool (sub refuses bool)
+ * result  broadcast shape, promoted dtype; integers wrap; div is true division, integers give the default dtype
+ * errors  common; TN_ERROR_DTYPE (bool for sub; a decimal alpha for integers, a bool one for numbers),
+ *         TN_ERROR_ARGUMENT (by name: two numbers)
+ * grad    a and b, twice differentiable
+ * cost    O(numel)
+ * source  torch.add, torch.sub, torch.mul, torch.div */
 TN_API tn_tensor *tn_add(tn_tensor *a, tn_tensor *b);
 TN_API tn_tensor *tn_sub(tn_tensor *a, tn_tensor *b);
 TN_API tn_tensor *tn_mul(tn_tensor *a, tn_tensor *b);
@@ -101,13 +139,24 @@ TN_API tn_status tn_sub_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_mul_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_div_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
-/* The larger of each pair; NaN if either is NaN. Shapes, dtypes and errors as tn_add; no complex. source torch.maximum
- */
+/* The larger of each pair; NaN if either is NaN.
+ * a, b    any shapes that broadcast
+ * dtype   float32, float64, int64, bool
+ * result  broadcast shape, promoted dtype
+ * errors  common
+ * grad    a and b, half to each where they are equal
+ * cost    O(numel)
+ * source  torch.maximum */
 TN_API tn_tensor *tn_maximum(tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_maximum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
-/* Comparisons: a == b, a != b, a < b, a <= b, a > b, a >= b, compared in the promoted dtype; result bool, not
- * differentiable. The in-place forms write 0 or 1 in self's dtype. source torch.eq and its kin */
+/* Comparisons:  eq a == b,  ne a != b,  lt a < b,  le a <= b,  gt a > b,  ge a >= b.
+ * a, b    any shapes that broadcast, compared in the promoted dtype
+ * result  bool, broadcast shape; the in-place forms write 0 or 1 in self's dtype
+ * errors  common
+ * grad    none
+ * cost    O(numel)
+ * source  torch.eq and its kin */
 TN_API tn_tensor *tn_eq(tn_tensor *a, tn_tensor *b);
 TN_API tn_tensor *tn_ne(tn_tensor *a, tn_tensor *b);
 TN_API tn_tensor *tn_lt(tn_tensor *a, tn_tensor *b);
@@ -139,11 +188,15 @@ TN_API tn_status tn_le_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_gt_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_ge_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
-/* One operand, element by element; same shape.
- * neg -x;  abs |x|;  relu max(x, 0), NaN stays NaN: dtype as x, not bool
- * exp, log, sigmoid 1/(1+e^-x), tanh: floating as x; integers and bool give the default dtype
- * error   of exp, log, sigmoid, tanh: at most 2 ulp in float32 and float64
- * grad    x, twice differentiable. cost O(numel), at memory speed for large float32. */
+/* One operand, element by element:  neg -x,  abs |x|,  relu max(x, 0) (NaN stays NaN),  exp e^x,  log of base e,
+ * sigmoid 1/(1+e^-x),  tanh.
+ * dtype   neg, abs, relu: float32, float64, int64; the others float32 and float64, integers and bool converted
+ * result  x's shape and dtype; exp, log, sigmoid and tanh of integers and bool: the default dtype. exp, log, sigmoid and
+ *         tanh are within 2 ulp
+ * errors  common; TN_ERROR_DTYPE (neg, abs, relu: bool)
+ * grad    x, twice differentiable
+ * cost    O(numel), at memory speed for large float32
+ * source  torch.neg and its kin */
 TN_API tn_tensor *tn_neg(tn_tensor *x);
 TN_API tn_tensor *tn_abs(tn_tensor *x);
 TN_API tn_tensor *tn_relu(tn_tensor *x);
@@ -167,14 +220,20 @@ TN_API tn_status tn_sigmoid_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_tanh_out(tn_tensor *out, tn_tensor *x);
 
 /* Reductions over the dims of a list; n_dims 0: over all of them. keepdim keeps reduced dims with size 1.
- * sum     sum of x; integers and bool give int64; over nothing 0. dtype TN_DTYPE_NONE: as said, else x is converted
- * first. float32 is added in float64 and rounded once; float64 in 32 lanes and a fixed tree: the same bits for every
- *         thread count and CPU.
- * mean    sum / count (floating x or dtype, else TN_ERROR_DTYPE); over nothing NaN
- * amax    the largest; NaN wins; over nothing TN_ERROR_EMPTY
- * argmax  int64 index of the first largest element along dim (NaN counts as the largest); tn_argmax_all indexes the
- * flattened tensor errors  TN_ERROR_DIM (out of range, twice). grad sum, mean, amax (shared among ties). cost O(numel)
- */
+ * sum         float32 is added in float64 and rounded once; float64 in 32 lanes and a fixed tree: the same bits for every
+ *             thread count and CPU level. Over nothing 0
+ * mean        sum / count; over nothing NaN
+ * amax        the largest; NaN wins
+ * argmax      int64 index of the first largest element along dim; NaN counts as the largest
+ * argmax_all  that of the flattened tensor
+ * dtype   float32, float64, int64; bool for sum and amax. The argument: x is converted to it first; TN_DTYPE_NONE:
+ *         sum of integers and bool is int64, all else has x's dtype. The out forms of sum and mean add in out's dtype
+ * errors  common; TN_ERROR_DIM (out of range, twice, more than 64), TN_ERROR_ARGUMENT (n_dims below 0), TN_ERROR_DTYPE
+ *         (mean of what is not floating; out of another dtype than the result), TN_ERROR_EMPTY (amax and argmax over
+ *         nothing)
+ * grad    sum, mean, amax (shared among ties): x
+ * cost    O(numel)
+ * source  torch.sum, torch.mean, torch.amax, torch.argmax */
 TN_API tn_tensor *tn_sum(tn_tensor *x, const int *dims, int n_dims, bool keepdim, tn_dtype dtype);
 TN_API tn_tensor *tn_mean(tn_tensor *x, const int *dims, int n_dims, bool keepdim, tn_dtype dtype);
 TN_API tn_tensor *tn_amax(tn_tensor *x, const int *dims, int n_dims, bool keepdim);
@@ -185,48 +244,79 @@ TN_API tn_status tn_mean_out(tn_tensor *out, tn_tensor *x, const int *dims, int 
 TN_API tn_status tn_amax_out(tn_tensor *out, tn_tensor *x, const int *dims, int n_dims, bool keepdim);
 TN_API tn_status tn_argmax_out(tn_tensor *out, tn_tensor *x, int dim, bool keepdim);
 
-/* Matrix product, as torch.matmul: [k] x [k] -> [], [m, k] x [k, n] -> [m, n], a 1-dim operand is a row on the left and
- * a column on the right (its dim then disappears), more dims are batches and broadcast: [..., m, k] x [..., k, n] ->
- * [..., m, n]. dtype   both the same: float32, float64 (and int64, bool excluded). Any strides; no copy is made of
- * transposed operands. errors  TN_ERROR_SHAPE (inner sizes differ; a 0-dim operand), TN_ERROR_DTYPE grad    both,
- * twice. cost 2 m n k; own kernels for small sizes, OpenBLAS above, the same bits for every thread count */
+/* Matrix product:  y_ij = sum_k a_ik b_kj.
+ * a, b    [m, k] x [k, n] -> [m, n];  [k] x [k] -> [];  a 1-dim operand is a row on the left and a column on the right
+ *         (its dim then disappears);  more dims are batches and broadcast: [..., m, k] x [..., k, n] -> [..., m, n].
+ *         Any strides; no copy is made of transposed operands
+ * dtype   float32, float64 or int64, both the same
+ * errors  common; TN_ERROR_SHAPE (inner sizes differ; a 0-dim operand), TN_ERROR_DTYPE (two dtypes; out of another one),
+ *         TN_ERROR_OVERLAP (out shares memory with an operand)
+ * grad    a and b, twice differentiable
+ * cost    2 m n k; own kernels for small sizes, OpenBLAS above, the same bits for every thread count
+ * source  torch.matmul */
 TN_API tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_matmul_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
-/* y = x W^T + b, as torch.nn.functional.linear.
- * x       [..., in]     weight [out, in]     bias [out], or NULL     y [..., out]
- * dtype, errors, grad, cost as tn_matmul. source torch.nn.functional.linear */
+/* Linear layer:  y = x W^T + b.
+ * x       [..., in]
+ * weight  [out, in], or [in] for a single output
+ * bias    NULL, or any shape that broadcasts to y's; [out] as a rule
+ * result  [..., out]; [...] for a weight [in]
+ * dtype   float32, float64 or int64, all the same
+ * errors  as tn_matmul
+ * grad    x, weight and bias, twice differentiable
+ * cost    as tn_matmul
+ * source  torch.nn.functional.linear */
 TN_API tn_tensor *tn_linear(tn_tensor *x, tn_tensor *weight, tn_tensor *bias);
 TN_API tn_status tn_linear_out(tn_tensor *out, tn_tensor *x, tn_tensor *weight, tn_tensor *bias);
 
 /* Reference arithmetic: results whose bits are defined, on every CPU, compiler and thread count; slow.
- * The order in which tn_linear_reference adds the products of one element:
+ * tn_linear_reference adds the products of one element in one of these orders:
  *   TN_ORDER_SEQUENTIAL      fl(x_k w_k) added from k = 0 upwards, then the bias
  *   TN_ORDER_SEQUENTIAL_FMA  the same with one rounding per step: s = fma(x_k, w_k, s)
- *   TN_ORDER_MKL             as PyTorch 2.15's wheel (MKL 2024.2, AVX-512) adds on small nets: several outputs: as
- *                            SEQUENTIAL_FMA; one output: rounded products in eight lanes, x_0 and x_1 in lane 0,
- * x_(j+1) in lane j, later blocks of eight likewise, lanes summed in halves (4, 2, 1); then the bias
- * tn_sigmoid_reference: 1 / (1 + exp(-x)) with the C library's exp of x's dtype; with TN_ORDER_MKL and float32 as that
+ *   TN_ORDER_MKL             as PyTorch 2.15's wheel (MKL 2024.2, AVX-512) adds on small nets. Several outputs: as
+ *                            SEQUENTIAL_FMA. One output: rounded products in eight lanes, x_0 and x_1 in lane 0,
+ *                            x_(j+1) in lane j, later blocks of eight likewise, lanes summed in halves (4, 2, 1); then
+ *                            the bias
+ * tn_sigmoid_reference is 1 / (1 + exp(-x)) with the C library's exp of x's dtype; with TN_ORDER_MKL and float32 as that
  * wheel does on contiguous tensors: SLEEF's expf_u10 bits, and the C library's for the last numel mod 32 elements.
- * shapes, errors as tn_linear and tn_sigmoid; floating dtypes; not differentiable. */
+ * x, weight, bias  as in tn_linear
+ * result  contiguous, of x's dtype
+ * dtype   float32, float64
+ * errors  as tn_linear; TN_ERROR_ARGUMENT (no such order), TN_ERROR_DTYPE (tn_sigmoid_reference: another dtype)
+ * grad    none
+ * cost    2 m n k additions one after another */
 typedef enum tn_order { TN_ORDER_SEQUENTIAL, TN_ORDER_SEQUENTIAL_FMA, TN_ORDER_MKL } tn_order;
 TN_API tn_tensor *tn_linear_reference(tn_tensor *x, tn_tensor *weight, tn_tensor *bias, tn_order order);
 TN_API tn_tensor *tn_sigmoid_reference(tn_tensor *x, tn_order order);
 
-/* Whether a and b have the same shape and equal elements, in the dtype that they promote to (NaN is never equal). As
- * torch.equal. errors TN_ERROR_DEVICE; false while an error is pending */
+/* Whether a and b have the same shape and equal elements, in the dtype that they promote to; NaN is never equal.
+ * dtype   float32, float64, int64, bool
+ * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY; then, and
+ *         while an error is pending, false
+ * cost    O(numel)
+ * source  torch.equal */
 TN_API bool tn_equal(tn_tensor *a, tn_tensor *b);
 
 /* Whether |a - b| <= atol + rtol |b| everywhere, after broadcasting; infinities must be equal, NaN equals NaN if
- * equal_nan. As torch.allclose (its defaults: rtol 1e-5, atol 1e-8). errors TN_ERROR_DTYPE if the dtypes differ,
- * TN_ERROR_ARGUMENT (negative or NaN tolerances) */
+ * equal_nan. torch's defaults are rtol 1e-5, atol 1e-8.
+ * dtype   float32, float64, int64, bool, both the same
+ * errors  TN_ERROR_NULL, TN_ERROR_DTYPE (two dtypes), TN_ERROR_ARGUMENT (a negative or NaN tolerance), TN_ERROR_SHAPE
+ *         (no broadcasting), TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY; then,
+ *         and while an error is pending, false
+ * cost    O(numel)
+ * source  torch.allclose */
 TN_API bool tn_allclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan);
 
-/* torch.testing.assert_close: TN_OK, or TN_ERROR_NOT_CLOSE with PyTorch's report as the message (for the first of:
- * shape, device, dtype, strides if asked, values). Close: |actual - expected| <= atol + rtol |expected|. options NULL
- * or zeroed: PyTorch's tolerances for the dtype (float32 1.3e-6, 1e-5; float64 1e-7, 1e-7; integers exact; of two
- * dtypes the larger), checking the dtype. errors  TN_ERROR_ARGUMENT if only one tolerance is given, or one is negative
- */
+/* Asserts that two tensors are close:  |actual - expected| <= atol + rtol |expected|.
+ * options  NULL or zeroed: PyTorch's tolerances for the dtype (float32 1.3e-6, 1e-5; float64 1e-7, 1e-7; integers exact;
+ *          of two dtypes the larger), checking the dtype
+ * dtype    float32, float64, int64, bool
+ * errors   TN_ERROR_NOT_CLOSE with PyTorch's report as the message, for the first of shape, strides if asked, device,
+ *          dtype, values that do not match; TN_ERROR_NULL, TN_ERROR_ARGUMENT (a negative or NaN tolerance),
+ *          TN_ERROR_DEVICE (both on meta), TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY
+ * cost     O(numel)
+ * source   torch.testing.assert_close */
 typedef struct tn_assert_close_options {
     bool tolerances_given; /* use rtol and atol below */
     double rtol, atol;

@@ -2,7 +2,8 @@
  *
  * Every object that the library returns (tensor, module, dataset, loader) belongs to the innermost open scope of the
  * calling thread, which holds one reference and gives it up when it ends. A root scope always exists; it ends with the
- * thread. So a program needs no release calls:
+ * thread (that of the main thread does not when the process exits: what it holds is left to the operating system). So a
+ * program needs no release calls:
  *
  *     tn_scope step = tn_scope_begin();
  *     ...                                   everything made here
@@ -27,34 +28,45 @@ typedef struct tn_scope {
     uint64_t serial; /* tells it from every other scope of the process */
 } tn_scope;
 
-/* Opens a scope inside the innermost one. cost O(1).
- * errors TN_ERROR_MEMORY, then {0}: what is made goes to the scope outside. */
+/* Opens a scope inside the innermost one.
+ * errors  TN_ERROR_MEMORY; then {0}: what is made goes to the scope outside
+ * cost    O(1) */
 TN_API tn_scope tn_scope_begin(void);
 
-/* Ends the scope and those inside it that were forgotten, newest object first. cost O(objects).
- * errors TN_ERROR_STATE if it is not open on this thread (ended before, or another thread's); then nothing is done. */
+/* Ends the scope and those inside it that were forgotten, newest object first.
+ * errors  TN_ERROR_STATE if it is not open on this thread (ended before, or another thread's); then nothing is done
+ * cost    O(objects) */
 TN_API tn_status tn_scope_end(tn_scope scope);
 
 /* Hands the object that belongs to `scope`, or to a scope inside it, to the scope around `scope`. Returns the object.
- * cost O(depth). errors TN_ERROR_STATE if the scope is not open, or the object does not belong to it; then NULL. */
+ * errors  TN_ERROR_STATE if the scope is not open, or the object does not belong to it; then NULL
+ * cost    O(depth) for an object that only one scope holds, else O(objects) */
 TN_API void *tn_scope_escape(tn_scope scope, void *object);
 
-/* Takes a reference beyond the scope: the caller must release it, or adopt it. Returns the object. */
+/* Takes a reference beyond the scope: the caller must release it, or adopt it. Returns the object.
+ * errors  none
+ * cost    O(1) */
 TN_API void *tn_retain(void *object);
 
-/* Gives back a reference of tn_retain. `object` is the address of the caller's pointer, which becomes NULL. */
-TN_API void tn_release(void *object);
+/* Gives back a reference of tn_retain; an object that nothing else holds dies at once.
+ * address  that of the caller's pointer, which becomes NULL: tn_release(&x)
+ * errors   none */
+TN_API void tn_release(void *address);
 
-/* Gives the innermost scope's hold on an object up early, in O(1), and sets the caller's pointer (whose address is
- * given) to NULL. An object that nothing else holds dies at once. errors TN_ERROR_STATE if no scope of this thread
- * holds it; then the pointer stays. */
-TN_API tn_status tn_drop(void *object);
+/* Gives the hold of a scope up early, that of the innermost scope that holds the object; an object that nothing else
+ * holds dies at once.
+ * address  that of the caller's pointer, which becomes NULL: tn_drop(&x)
+ * errors   TN_ERROR_STATE if no scope of this thread holds the object; then the pointer stays
+ * cost     O(1), unless the object sits in several scopes or places: then O(objects) */
+TN_API tn_status tn_drop(void *address);
 
 /* Turns a reference of tn_retain into one that the innermost scope of this thread holds. Returns the object.
- * errors TN_ERROR_MEMORY; then NULL, and the caller still has its reference. */
+ * errors  TN_ERROR_MEMORY; then NULL, and the caller still has its reference
+ * cost    O(1) */
 TN_API void *tn_adopt(void *object);
 
-/* References now held on the object. */
+/* References now held on the object; 0 for NULL.
+ * errors  none */
 TN_API int64_t tn_use_count(const void *object);
 
 TN_END

@@ -4,8 +4,9 @@
  * PyTorch, and are never negative. Views share the storage and the version counter of their base.
  *
  * Unless a function says otherwise: sizes and strides may be NULL when ndim is 0; a negative dim counts from the end; a
- * tensor argument that is NULL is TN_ERROR_NULL; while an error is pending nothing is done. Queries answer 0, NULL or
- * false then.
+ * tensor argument that is NULL is TN_ERROR_NULL; while an error is pending nothing is made or written, and no data given
+ * out. What a tensor's record says (tn_ndim to tn_version below) can be asked even then; of a tensor that is NULL the
+ * answer is 0, NULL, false, TN_DTYPE_NONE or cpu.
  *
  * Threads  several threads may read a tensor at once. One that writes (any in-place operator, tn_data_mut) must be
  * alone. */
@@ -33,36 +34,51 @@ typedef struct tn_device {
     int index;
 } tn_device;
 
-/* "cpu", "meta", "cuda:1". errors TN_ERROR_NAME for other words; cuda parses, and is refused when a tensor is asked for
- * there. */
+/* The device of that name: "cpu", "meta", "cuda:1". cuda parses, and is refused when a tensor is asked for there.
+ * errors  TN_ERROR_NULL, TN_ERROR_NAME (another word); then cpu */
 TN_API tn_device tn_device_from_name(const char *name);
-/* "cpu", "meta", "cuda". */
+
+/* "cpu", "meta", "cuda"; "invalid" for another number. Never NULL.
+ * errors  none */
 TN_API const char *tn_device_type_name(tn_device_type type);
 
-/* The device of new tensors on this thread; the CPU at first. As torch.set_default_device. errors TN_ERROR_DEVICE
- * (cuda). */
+/* The device of new tensors on this thread; the CPU at first.
+ * errors  TN_ERROR_DEVICE (cuda)
+ * source  torch.set_default_device */
 TN_API tn_status tn_set_default_device(tn_device device);
 TN_API tn_device tn_get_default_device(void);
 
 /* A tensor that holds a copy of the row-major array `data` of the given sizes.
  * data    product(size) elements of dtype; may be NULL if that is 0
+ * dtype   any, and given: TN_DTYPE_NONE is an error, since the array says nothing of its dtype
  * result  [size], contiguous, on the CPU
  * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (negative size), TN_ERROR_DIM (ndim not 0 .. 64), TN_ERROR_OVERFLOW,
- * TN_ERROR_DTYPE, TN_ERROR_MEMORY */
+ *         TN_ERROR_DTYPE, TN_ERROR_MEMORY
+ * cost    O(numel) */
 TN_API tn_tensor *tn_from_array(const void *data, const int64_t *size, int ndim, tn_dtype dtype);
 
-/* A tensor whose elements are undefined; on the thread's default device. errors as tn_from_array. */
+/* A tensor whose elements are undefined: tn_empty on the thread's default device, tn_empty_on on the given one.
+ * dtype   any; TN_DTYPE_NONE: the thread's default dtype
+ * result  [size], contiguous
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (negative size), TN_ERROR_DIM (ndim not 0 .. 64), TN_ERROR_OVERFLOW,
+ *         TN_ERROR_DTYPE, TN_ERROR_MEMORY; tn_empty_on: TN_ERROR_DEVICE (cuda)
+ * cost    O(ndim), and what the allocator takes
+ * source  torch.empty */
 TN_API tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype);
-
-/* On the given device. */
 TN_API tn_tensor *tn_empty_on(const int64_t *size, int ndim, tn_dtype dtype, tn_device device);
 
-/* The same with explicit strides, over a storage just large enough. Strides may overlap (be 0).
- * errors as tn_empty; TN_ERROR_ARGUMENT for a negative stride. */
+/* A tensor with explicit strides over a storage just large enough, on the thread's default device; elements undefined.
+ * Strides may overlap (be 0).
+ * dtype   any; TN_DTYPE_NONE: the thread's default dtype
+ * errors  as tn_empty; TN_ERROR_ARGUMENT also for a negative stride
+ * source  torch.empty_strided */
 TN_API tn_tensor *tn_empty_strided(const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype);
 
-/* The record. tn_size and tn_stride take a dim -ndim .. ndim-1 (else TN_ERROR_DIM, and 0); tn_sizes and tn_strides give
- * ndim numbers that live as long as the tensor keeps its geometry. numel is the product of the sizes. */
+/* The record.
+ * tn_size, tn_stride    of one dim, -ndim .. ndim-1
+ * tn_sizes, tn_strides  ndim numbers that live as long as the tensor keeps its geometry
+ * tn_numel              the product of the sizes
+ * errors  TN_ERROR_NULL; tn_size and tn_stride: TN_ERROR_DIM (a dim out of range), then 0 */
 TN_API int tn_ndim(const tn_tensor *x);
 TN_API int64_t tn_size(const tn_tensor *x, int dim);
 TN_API int64_t tn_stride(const tn_tensor *x, int dim);
@@ -73,41 +89,54 @@ TN_API int64_t tn_numel(const tn_tensor *x);
 TN_API tn_dtype tn_tensor_dtype(const tn_tensor *x);
 TN_API tn_device tn_tensor_device(const tn_tensor *x);
 
-/* Row-major without gaps; strides of size-1 dimensions do not count, and a tensor without elements is contiguous. */
+/* Row-major without gaps; strides of size-1 dimensions do not count, and a tensor without elements is contiguous.
+ * errors  TN_ERROR_NULL */
 TN_API bool tn_is_contiguous(const tn_tensor *x);
 
 /* Whether x was made as a view, and of what: the base is never itself a view. NULL when x is none. The base belongs to
- * the view. */
+ * the view.
+ * errors  TN_ERROR_NULL */
 TN_API bool tn_is_view(const tn_tensor *x);
 TN_API tn_tensor *tn_base(const tn_tensor *x);
 
-/* Whether both read the same storage. */
+/* Whether both read the same storage.
+ * errors  TN_ERROR_NULL */
 TN_API bool tn_is_same_storage(const tn_tensor *a, const tn_tensor *b);
-/* Bytes of the storage, and the address of its first byte (NULL on meta, or when there are none). */
+
+/* Bytes of the storage, and the address of its first byte (NULL on meta, or when there are none): valid as tn_data's.
+ * errors  TN_ERROR_NULL */
 TN_API size_t tn_storage_nbytes(const tn_tensor *x);
 TN_API const void *tn_storage_data(const tn_tensor *x);
 
-/* How often the elements were written, counted with every tensor that shares the counter. As Tensor._version. */
+/* How often the elements were written, counted with every tensor that shares the counter (modulo 2^32).
+ * errors  TN_ERROR_NULL
+ * source  Tensor._version */
 TN_API int64_t tn_version(const tn_tensor *x);
 
-/* The first element, to read: x's own strides apply. NULL for a tensor without elements (no error) and on meta
- * (TN_ERROR_DEVICE). Valid while x lives and is not resized. tn_data_f32 and its kin also check the dtype
- * (TN_ERROR_DTYPE). */
+/* The first element, to read: x's own strides apply. NULL for a tensor without elements, which is no error.
+ * Valid while x lives and no tensor of its storage is resized, x itself or another: that may move the storage.
+ * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta); tn_data_f32 and its kin: TN_ERROR_DTYPE (x has another). Then, and
+ *         while an error is pending, NULL */
 TN_API const void *tn_data(const tn_tensor *x);
 TN_API const float *tn_data_f32(const tn_tensor *x);
 TN_API const double *tn_data_f64(const tn_tensor *x);
 TN_API const int64_t *tn_data_i64(const tn_tensor *x);
 TN_API const bool *tn_data_bool(const tn_tensor *x);
 
-/* The same to write: counts one version. */
+/* The same to write: counts one version.
+ * errors  as tn_data; then nothing is counted */
 TN_API void *tn_data_mut(tn_tensor *x);
 TN_API float *tn_data_f32_mut(tn_tensor *x);
 TN_API double *tn_data_f64_mut(tn_tensor *x);
 TN_API int64_t *tn_data_i64_mut(tn_tensor *x);
 TN_API bool *tn_data_bool_mut(tn_tensor *x);
 
-/* The only element, as a double (NaN with TN_ERROR_NOT_SCALAR when there is not exactly one) or an integer (0; floats
- * are cut towards zero, TN_ERROR_OVERFLOW when 64 bits do not hold it). Any dtype with a real value. */
+/* The only element, as a double or an integer; floats are cut towards zero.
+ * dtype   float32, float64, int64, bool
+ * errors  TN_ERROR_NULL, TN_ERROR_NOT_SCALAR (not exactly one element), TN_ERROR_DEVICE (on meta),
+ *         TN_ERROR_NOT_IMPLEMENTED (another dtype); tn_item_i64: TN_ERROR_OVERFLOW (nan, or what 64 bits do not hold).
+ *         Then, and while an error is pending, NaN or 0
+ * source  Tensor.item */
 TN_API double tn_item(const tn_tensor *x);
 TN_API int64_t tn_item_i64(const tn_tensor *x);
 
