@@ -31,8 +31,8 @@ typedef struct tn_value {
     } as;
 } tn_value;
 
-/* Calls the operator `name`. "add_" is the in-place form of "add"; "add_out" takes the tensor to write as one more, last
- * argument.
+/* Calls the operator `name`. "add_" is the in-place form of "add"; "add_out" takes the tensor to write as one more,
+ * last argument.
  * arguments  in the order of the operator's schema; trailing optional ones may be left off
  * result     a new tensor, held by the innermost scope as usual. In-place and out forms return the tensor that was
  *            written without a new hold on it: it is not to be dropped or released on account of this call

@@ -27,8 +27,8 @@ typedef tn_status (*tn_layer_handler)(void *context, tn_op_call *call);
  * errors  TN_ERROR_NULL, TN_ERROR_STATE (all numbers are taken); then -1 */
 TN_API int tn_layer_register(const char *name, tn_layer_handler handler, void *context);
 
-/* Takes it off again, and disables it on the calling thread. No thread may be inside it, and it must be disabled on every
- * other thread, which would go on with the next layer of that number.
+/* Takes it off again, and disables it on the calling thread. No thread may be inside it, and it must be disabled on
+ * every other thread, which would go on with the next layer of that number.
  * errors  TN_ERROR_ARGUMENT (no layer has that number) */
 TN_API tn_status tn_layer_unregister(int layer);
 

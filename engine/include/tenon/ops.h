@@ -2,7 +2,8 @@
  *
  * Forms    tn_NAME makes a new tensor; tn_NAME_ writes into its first argument; tn_NAME_out writes into `out`, which is
  *          resized when its shape differs; _scalar forms take a number as second operand.
- * Shapes   operands broadcast as in NumPy and PyTorch: aligned from the right, each pair of sizes equal, or one of them 1.
+ * Shapes   operands broadcast as in NumPy and PyTorch: aligned from the right, each pair of sizes equal, or one of them
+ *          1.
  * Dtypes   operators compute in float32, float64, int64 and bool. "Promoted" is PyTorch's result_type: the highest kind
  *          among the operands wins; within a kind tensors with dimensions beat 0-dim ones, which beat scalars. A result
  *          is written into an in-place or `out` tensor only if tn_can_cast.
@@ -10,11 +11,11 @@
  * Meta     all of it works on meta tensors, giving shapes, strides and dtypes.
  * Grad     these lines say with respect to what autograd will differentiate once it is there; nothing records yet.
  * Common   what every operator may raise, besides what its `errors` line adds: TN_ERROR_NULL, TN_ERROR_SHAPE (operands
- *          that do not broadcast; in-place on a shape that would grow), TN_ERROR_DTYPE (dtypes that have none in common; a
- *          result that cannot be cast to the tensor to write), TN_ERROR_NOT_IMPLEMENTED (no kernel for the dtype),
- *          TN_ERROR_OVERLAP (writing into a tensor whose elements share memory, or that partly overlaps an operand),
- *          TN_ERROR_DEVICE (operands on two devices), TN_ERROR_OVERFLOW (a result of more bytes than 64 bits count),
- *          TN_ERROR_MEMORY. On an error nothing is written. */
+ *          that do not broadcast; in-place on a shape that would grow), TN_ERROR_DTYPE (dtypes that have none in
+ *          common; a result that cannot be cast to the tensor to write), TN_ERROR_NOT_IMPLEMENTED (no kernel for the
+ *          dtype), TN_ERROR_OVERLAP (writing into a tensor whose elements share memory, or that partly overlaps an
+ *          operand), TN_ERROR_DEVICE (operands on two devices), TN_ERROR_OVERFLOW (a result of more bytes than 64 bits
+ *          count), TN_ERROR_MEMORY. On an error nothing is written. */
 #ifndef TENON_OPS_H
 #define TENON_OPS_H
 
@@ -29,8 +30,8 @@ TN_BEGIN
  * dtype   float32, float64, int64 or bool; TN_DTYPE_NONE: the default dtype, for tn_full that of the value (bool, int64
  *         or the default dtype)
  * result  [size], contiguous
- * errors  those of tn_empty; TN_ERROR_NOT_IMPLEMENTED (another dtype); tn_full: TN_ERROR_OVERFLOW (a value that the dtype
- *         does not hold, such as 1e39 in float32)
+ * errors  those of tn_empty; TN_ERROR_NOT_IMPLEMENTED (another dtype); tn_full: TN_ERROR_OVERFLOW (a value that the
+ *         dtype does not hold, such as 1e39 in float32)
  * cost    O(numel)
  * source  torch.zeros, torch.ones, torch.full */
 TN_API tn_tensor *tn_zeros(const int64_t *size, int ndim, tn_dtype dtype);
@@ -54,8 +55,8 @@ TN_API tn_tensor *tn_arange(tn_scalar start, tn_scalar end, tn_scalar step, tn_d
  * tn_T            reverses all dims
  * tn_narrow       length elements of dim from start, which may be negative
  * tn_select       element `index` of dim, which disappears
- * tn_slice        start, start + step, ... below end along dim, step >= 1; bounds are clamped as in Python, TN_SLICE_END
- *                 is the end
+ * tn_slice        start, start + step, ... below end along dim, step >= 1; bounds are clamped as in Python,
+ *                 TN_SLICE_END is the end
  * tn_expand       size-1 dims repeated by stride 0, new dims in front; -1 keeps a size
  * tn_unsqueeze    a dim of size 1 at dim, -ndim-1 .. ndim
  * tn_squeeze      drops all dims of size 1
@@ -63,8 +64,8 @@ TN_API tn_tensor *tn_arange(tn_scalar start, tn_scalar end, tn_scalar step, tn_d
  * tn_as_strided   any sizes and strides over x's storage, the offset counted from its beginning
  * tn_contiguous   x itself (a new reference) if it is contiguous, else a contiguous copy
  * errors  common; TN_ERROR_DIM (a dim out of range, a rank over 64; tn_t of more than two dims),
- *         TN_ERROR_SHAPE (sizes that do not fit x's), TN_ERROR_ARGUMENT (a size, length, stride or offset below 0, or -1
- *         where it cannot be inferred; a step below 1), TN_ERROR_INDEX (tn_narrow, tn_select: outside dim),
+ *         TN_ERROR_SHAPE (sizes that do not fit x's), TN_ERROR_ARGUMENT (a size, length, stride or offset below 0, or
+ *         -1 where it cannot be inferred; a step below 1), TN_ERROR_INDEX (tn_narrow, tn_select: outside dim),
  *         TN_ERROR_OVERFLOW, TN_ERROR_VIEW (tn_view: no strides do it; the message names the pair of dims),
  *         TN_ERROR_BOUNDS (tn_as_strided: outside the storage)
  * grad    x, twice differentiable
@@ -191,8 +192,8 @@ TN_API tn_status tn_ge_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 /* One operand, element by element:  neg -x,  abs |x|,  relu max(x, 0) (NaN stays NaN),  exp e^x,  log of base e,
  * sigmoid 1/(1+e^-x),  tanh.
  * dtype   neg, abs, relu: float32, float64, int64; the others float32 and float64, integers and bool converted
- * result  x's shape and dtype; exp, log, sigmoid and tanh of integers and bool: the default dtype. exp, log, sigmoid and
- *         tanh are within 2 ulp
+ * result  x's shape and dtype; exp, log, sigmoid and tanh of integers and bool: the default dtype. exp, log, sigmoid
+ *         and tanh are within 2 ulp
  * errors  common; TN_ERROR_DTYPE (neg, abs, relu: bool)
  * grad    x, twice differentiable
  * cost    O(numel), at memory speed for large float32
@@ -220,8 +221,8 @@ TN_API tn_status tn_sigmoid_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_tanh_out(tn_tensor *out, tn_tensor *x);
 
 /* Reductions over the dims of a list; n_dims 0: over all of them. keepdim keeps reduced dims with size 1.
- * sum         float32 is added in float64 and rounded once; float64 in 32 lanes and a fixed tree: the same bits for every
- *             thread count and CPU level. Over nothing 0
+ * sum         float32 is added in float64 and rounded once; float64 in 32 lanes and a fixed tree: the same bits for
+ *             every thread count and CPU level. Over nothing 0
  * mean        sum / count; over nothing NaN
  * amax        the largest; NaN wins
  * argmax      int64 index of the first largest element along dim; NaN counts as the largest
@@ -249,8 +250,8 @@ TN_API tn_status tn_argmax_out(tn_tensor *out, tn_tensor *x, int dim, bool keepd
  *         (its dim then disappears);  more dims are batches and broadcast: [..., m, k] x [..., k, n] -> [..., m, n].
  *         Any strides; no copy is made of transposed operands
  * dtype   float32, float64 or int64, both the same
- * errors  common; TN_ERROR_SHAPE (inner sizes differ; a 0-dim operand), TN_ERROR_DTYPE (two dtypes; out of another one),
- *         TN_ERROR_OVERLAP (out shares memory with an operand)
+ * errors  common; TN_ERROR_SHAPE (inner sizes differ; a 0-dim operand), TN_ERROR_DTYPE (two dtypes; out of another
+ *         one), TN_ERROR_OVERLAP (out shares memory with an operand)
  * grad    a and b, twice differentiable
  * cost    2 m n k; own kernels for small sizes, OpenBLAS above, the same bits for every thread count
  * source  torch.matmul */
@@ -278,8 +279,8 @@ TN_API tn_status tn_linear_out(tn_tensor *out, tn_tensor *x, tn_tensor *weight, 
  *                            SEQUENTIAL_FMA. One output: rounded products in eight lanes, x_0 and x_1 in lane 0,
  *                            x_(j+1) in lane j, later blocks of eight likewise, lanes summed in halves (4, 2, 1); then
  *                            the bias
- * tn_sigmoid_reference is 1 / (1 + exp(-x)) with the C library's exp of x's dtype; with TN_ORDER_MKL and float32 as that
- * wheel does on contiguous tensors: SLEEF's expf_u10 bits, and the C library's for the last numel mod 32 elements.
+ * tn_sigmoid_reference is 1 / (1 + exp(-x)) with the C library's exp of x's dtype; with TN_ORDER_MKL and float32 as
+ * that wheel does on contiguous tensors: SLEEF's expf_u10 bits, and the C library's for the last numel mod 32 elements.
  * x, weight, bias  as in tn_linear
  * result  contiguous, of x's dtype
  * dtype   float32, float64
@@ -292,8 +293,8 @@ TN_API tn_tensor *tn_sigmoid_reference(tn_tensor *x, tn_order order);
 
 /* Whether a and b have the same shape and equal elements, in the dtype that they promote to; NaN is never equal.
  * dtype   float32, float64, int64, bool
- * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY; then, and
- *         while an error is pending, false
+ * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY; then,
+ *         and while an error is pending, false
  * cost    O(numel)
  * source  torch.equal */
 TN_API bool tn_equal(tn_tensor *a, tn_tensor *b);
@@ -302,15 +303,15 @@ TN_API bool tn_equal(tn_tensor *a, tn_tensor *b);
  * equal_nan. torch's defaults are rtol 1e-5, atol 1e-8.
  * dtype   float32, float64, int64, bool, both the same
  * errors  TN_ERROR_NULL, TN_ERROR_DTYPE (two dtypes), TN_ERROR_ARGUMENT (a negative or NaN tolerance), TN_ERROR_SHAPE
- *         (no broadcasting), TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY; then,
- *         and while an error is pending, false
+ *         (no broadcasting), TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY;
+ *         then, and while an error is pending, false
  * cost    O(numel)
  * source  torch.allclose */
 TN_API bool tn_allclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan);
 
 /* Asserts that two tensors are close:  |actual - expected| <= atol + rtol |expected|.
- * options  NULL or zeroed: PyTorch's tolerances for the dtype (float32 1.3e-6, 1e-5; float64 1e-7, 1e-7; integers exact;
- *          of two dtypes the larger), checking the dtype
+ * options  NULL or zeroed: PyTorch's tolerances for the dtype (float32 1.3e-6, 1e-5; float64 1e-7, 1e-7; integers
+ *          exact; of two dtypes the larger), checking the dtype
  * dtype    float32, float64, int64, bool
  * errors   TN_ERROR_NOT_CLOSE with PyTorch's report as the message, for the first of shape, strides if asked, device,
  *          dtype, values that do not match; TN_ERROR_NULL, TN_ERROR_ARGUMENT (a negative or NaN tolerance),

@@ -4,9 +4,9 @@
  * PyTorch, and are never negative. Views share the storage and the version counter of their base.
  *
  * Unless a function says otherwise: sizes and strides may be NULL when ndim is 0; a negative dim counts from the end; a
- * tensor argument that is NULL is TN_ERROR_NULL; while an error is pending nothing is made or written, and no data given
- * out. What a tensor's record says (tn_ndim to tn_version below) can be asked even then; of a tensor that is NULL the
- * answer is 0, NULL, false, TN_DTYPE_NONE or cpu.
+ * tensor argument that is NULL is TN_ERROR_NULL; while an error is pending nothing is made or written, and no data
+ * given out. What a tensor's record says (tn_ndim to tn_version below) can be asked even then; of a tensor that is NULL
+ * the answer is 0, NULL, false, TN_DTYPE_NONE or cpu.
  *
  * Threads  several threads may read a tensor at once. One that writes (any in-place operator, tn_data_mut) must be
  * alone. */
