@@ -14,8 +14,6 @@ typedef struct grid {
 static const grid grids[] = {
     {TN_FLOAT32, 24, -125},
     {TN_FLOAT64, 53, -1021},
-    {TN_FLOAT16, 11, -13},
-    {TN_BFLOAT16, 8, -125},
 };
 
 static const grid *find_grid(tn_dtype dtype)
@@ -96,7 +94,7 @@ static tn_status check_pair(tn_tensor *a, tn_tensor *b, const tn_gap *gap)
     if (!gap)
         return TN_FAIL_NULL(name, 3, "gap");
     if (!find_grid(tn_tensor_dtype(a)) || !find_grid(tn_tensor_dtype(b)))
-        return TN_FAIL(TN_ERROR_DTYPE, name, "a is %s, b is %s, needed float16, bfloat16, float32 or float64",
+        return TN_FAIL(TN_ERROR_DTYPE, name, "a is %s, b is %s, needed float32 or float64",
                        tn_dtype_name(tn_tensor_dtype(a)), tn_dtype_name(tn_tensor_dtype(b)));
     if (!same_shape(a, b)) {
         char found[2][100];

@@ -1,7 +1,6 @@
 /* Matrix product: zero sizes, CPU level, and the choice between own kernels and OpenBLAS. */
 #include "cpu/gemm.h"
 
-
 #include "cpu/gemm_blas.h"
 #include "cpu/gemm_levels.h"
 #include "cpu/gemm_own.h"
@@ -62,30 +61,29 @@ size_t tni_gemm_workspace_at(int level, tni_gemm_engine engine, const tni_gemm *
     return tni_gemm_own_workspace(kernels[level][is_double], g, size_of(is_double));
 }
 
-tn_status tni_gemm_at(int level, tni_gemm_engine engine, const tni_gemm *g, bool is_double, void *workspace)
+void tni_gemm_at(int level, tni_gemm_engine engine, const tni_gemm *g, bool is_double, void *workspace)
 {
     if (g->m <= 0 || g->n <= 0)
-        return TN_OK;
+        return;
     if (g->k <= 0)
         fill(g, is_double);
     else if (takes_blas(level, engine, g))
         tni_gemm_blas(g, is_double, workspace);
     else
         tni_gemm_own(kernels[level][is_double], g, size_of(is_double), workspace);
-    return TN_OK;
 }
 
-size_t tni_gemm_workspace(const tni_gemm *g, bool is_double)
+size_t tni_gemm_workspace(int level, const tni_gemm *g, bool is_double)
 {
-    return tni_gemm_workspace_at(tni_cpu_level(), TNI_GEMM_AUTO, g, is_double);
+    return tni_gemm_workspace_at(level, TNI_GEMM_AUTO, g, is_double);
 }
 
-tn_status tni_gemm_f32(const tni_gemm *g, void *workspace)
+void tni_gemm_f32(int level, const tni_gemm *g, void *workspace)
 {
-    return tni_gemm_at(tni_cpu_level(), TNI_GEMM_AUTO, g, false, workspace);
+    tni_gemm_at(level, TNI_GEMM_AUTO, g, false, workspace);
 }
 
-tn_status tni_gemm_f64(const tni_gemm *g, void *workspace)
+void tni_gemm_f64(int level, const tni_gemm *g, void *workspace)
 {
-    return tni_gemm_at(tni_cpu_level(), TNI_GEMM_AUTO, g, true, workspace);
+    tni_gemm_at(level, TNI_GEMM_AUTO, g, true, workspace);
 }

@@ -4,8 +4,9 @@
  *
  * What is promised of the bits: equal shapes, values and CPU level give equal results, whatever the strides, the
  * alignment and the number of threads (OpenBLAS: whatever the alignment and the number of threads). The choice between
- * own kernels and OpenBLAS depends on shapes and level alone: AVX2 and AVX-512 always take own kernels, which measure
- * level with OpenBLAS at large sizes and far ahead at small ones; the baseline takes OpenBLAS from 1 MFLOP on (gemm.c).
+ * own kernels and OpenBLAS depends on shape and level alone, and on whether the library can be opened: where m and n
+ * are 32 or more, OpenBLAS does products of 2 m n k >= 10^6 at the baseline and of 2 m n k >= 10^8 with AVX2 and
+ * AVX-512 (gemm.c says why).
  * Own kernels, more exactly:
  *   n > 1    every element is one chain from k = 0 on, acc = fma(a[i,k], b[k,j], acc), then bias[j] is added. The
  *            baseline level of machines without a fused multiply-add rounds each product. So AVX2 and AVX-512 give
@@ -27,8 +28,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tenon/error.h>
-
 /* Strides in elements, 0 or more; 0 repeats in a, b and bias. c overlaps neither itself nor a, b, bias. */
 typedef struct tni_gemm {
     int64_t m, n, k;
@@ -39,20 +38,21 @@ typedef struct tni_gemm {
 } tni_gemm;
 
 /* Bytes of scratch memory, 64-aligned, that the product needs; 0 for most small ones. SIZE_MAX when no size_t holds it.
- * Pointers in the product are not looked at. */
-size_t tni_gemm_workspace(const tni_gemm *product, bool is_double);
+ * Pointers in the product are not looked at. `level` is tni_cpu_level() or below, and the same for the product: who
+ * calls both asks once. */
+size_t tni_gemm_workspace(int level, const tni_gemm *product, bool is_double);
 
 /* c = a b (+ bias). `workspace` is tni_gemm_workspace() bytes, or NULL when that is 0. Allocates nothing (the first
  * product for OpenBLAS opens it, which does: gemm_blas.c). k == 0 gives the bias or zeros; m == 0 or n == 0 does
- * nothing. Always TN_OK. */
-tn_status tni_gemm_f32(const tni_gemm *product, void *workspace);
-tn_status tni_gemm_f64(const tni_gemm *product, void *workspace);
+ * nothing. */
+void tni_gemm_f32(int level, const tni_gemm *product, void *workspace);
+void tni_gemm_f64(int level, const tni_gemm *product, void *workspace);
 
-/* The same with level (tni_cpu_level() or below) and engine given: tests and benchmarks. TNI_GEMM_BLAS falls back to
- * own kernels where OpenBLAS cannot do it: a size over INT_MAX, or no library. */
+/* The same with the engine given, for tests. TNI_GEMM_BLAS falls back to own kernels where OpenBLAS cannot do it: a
+ * size over INT_MAX, or no library. */
 typedef enum tni_gemm_engine { TNI_GEMM_AUTO, TNI_GEMM_OWN, TNI_GEMM_BLAS } tni_gemm_engine;
 
 size_t tni_gemm_workspace_at(int level, tni_gemm_engine engine, const tni_gemm *product, bool is_double);
-tn_status tni_gemm_at(int level, tni_gemm_engine engine, const tni_gemm *product, bool is_double, void *workspace);
+void tni_gemm_at(int level, tni_gemm_engine engine, const tni_gemm *product, bool is_double, void *workspace);
 
 #endif

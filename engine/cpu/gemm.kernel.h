@@ -42,6 +42,39 @@ typedef REAL NAME(vec_at) __attribute__((vector_size(VEC_BYTES), may_alias, alig
 #define STORE_LAST(p, v) STORE(p, v)
 #endif
 
+/* What a tile does with its row r. */
+#define ZERO(r) acc[r][0] = acc[r][1] = (VEC){0};
+#define LOAD_ROW(r)                                                                                                    \
+    if ((r) < rows) {                                                                                                  \
+        if (vecs == 2)                                                                                                 \
+            acc[r][0] = LOAD(c + (r)*c_row);                                                                           \
+        acc[r][last] = LOAD_LAST(c + (r)*c_row + last * LANES);                                                        \
+    }
+#define PREFETCH_ROW(r)                                                                                                \
+    if ((r) < rows) {                                                                                                  \
+        __builtin_prefetch(c + (rows + (r)) * c_row, 1);                                                               \
+        __builtin_prefetch(c + (rows + (r)) * c_row + last * LANES, 1);                                                \
+    }
+#define STEP(r)                                                                                                        \
+    if ((r) < rows) {                                                                                                  \
+        VEC x = BROADCAST(a_fours[(r) / 4][(r) % 4 * a_row]);                                                          \
+        if (vecs == 2)                                                                                                 \
+            acc[r][0] = FMA(x, b_first, acc[r][0]);                                                                    \
+        acc[r][last] = FMA(x, b_last, acc[r][last]);                                                                   \
+    }
+#define ADD_BIAS(r)                                                                                                    \
+    if ((r) < rows) {                                                                                                  \
+        if (vecs == 2)                                                                                                 \
+            acc[r][0] += LOAD(bias);                                                                                   \
+        acc[r][last] += bias_last;                                                                                     \
+    }
+#define STORE_ROW(r)                                                                                                   \
+    if ((r) < rows) {                                                                                                  \
+        if (vecs == 2)                                                                                                 \
+            STORE(c + (r)*c_row, acc[r][0]);                                                                           \
+        STORE_LAST(c + (r)*c_row + last * LANES, acc[r][last]);                                                        \
+    }
+
 /* `rows`, `vecs` and `by_row` are constants where this is called. `by_row`: a_col is 1, else a_row is. `mask` says
  * which lanes of the last vector are columns. */
 static inline __attribute__((always_inline)) void NAME(tile)(const int rows, const int vecs, const bool by_row,
@@ -53,32 +86,12 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int rows, con
     const REAL *a_fours[4] = {a, a + 4 * a_row, a + 8 * a_row, a + 12 * a_row};
     VEC acc[TNI_GEMM_ROWS_MAX][2];
     (void)mask;
-#define ZERO(r) acc[r][0] = acc[r][1] = (VEC){0};
     EACH_ROW(ZERO)
-#define LOAD_ROW(r)                                                                                                    \
-    if ((r) < rows) {                                                                                                  \
-        if (vecs == 2)                                                                                                 \
-            acc[r][0] = LOAD(c + (r)*c_row);                                                                           \
-        acc[r][last] = LOAD_LAST(c + (r)*c_row + last * LANES);                                                        \
-    }
     if (p->adds) {
         EACH_ROW(LOAD_ROW)
     }
-    /* The next tile's rows of c, of which a column of a large matrix shares few cache sets. */
-#define PREFETCH_ROW(r)                                                                                                \
-    if ((r) < rows) {                                                                                                  \
-        __builtin_prefetch(c + (rows + (r)) * c_row, 1);                                                               \
-        __builtin_prefetch(c + (rows + (r)) * c_row + last * LANES, 1);                                                \
-    }
-    if (p->k >= 64) {
+    if (p->k >= 64) { /* the next tile's rows of c, of which a column of a large matrix shares few cache sets */
         EACH_ROW(PREFETCH_ROW)
-    }
-#define STEP(r)                                                                                                        \
-    if ((r) < rows) {                                                                                                  \
-        VEC x = BROADCAST(a_fours[(r) / 4][(r) % 4 * a_row]);                                                          \
-        if (vecs == 2)                                                                                                 \
-            acc[r][0] = FMA(x, b_first, acc[r][0]);                                                                    \
-        acc[r][last] = FMA(x, b_last, acc[r][last]);                                                                   \
     }
     for (int64_t s = p->k; s > 0; s--) {
         VEC b_first = (VEC){0}, b_last = LOAD_LAST(b + last * LANES);
@@ -89,21 +102,9 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int rows, con
             a_fours[four] += a_col;
         b += b_row;
     }
-#define ADD_BIAS(r)                                                                                                    \
-    if ((r) < rows) {                                                                                                  \
-        if (vecs == 2)                                                                                                 \
-            acc[r][0] += LOAD(bias);                                                                                   \
-        acc[r][last] += bias_last;                                                                                     \
-    }
     if (bias) {
         VEC bias_last = LOAD_LAST(bias + last * LANES);
         EACH_ROW(ADD_BIAS)
-    }
-#define STORE_ROW(r)                                                                                                   \
-    if ((r) < rows) {                                                                                                  \
-        if (vecs == 2)                                                                                                 \
-            STORE(c + (r)*c_row, acc[r][0]);                                                                           \
-        STORE_LAST(c + (r)*c_row + last * LANES, acc[r][last]);                                                        \
     }
     EACH_ROW(STORE_ROW)
 }
@@ -269,65 +270,10 @@ static inline NAME(piece) NAME(fold_pieces)(const NAME(piece) * v)
 #endif
 }
 
-/* Copies up to DOT_LANES values of k of some rows (one row: a_row is not used), the rest of each copy 0. */
-static inline void NAME(dot_copy)(REAL *to, int rows, int64_t steps, const REAL *a, int64_t a_row, int64_t a_col)
+/* c[r] = the folded accumulator of row r summed (+ bias). */
+static inline __attribute__((always_inline)) void NAME(dot_store)(const int rows, const NAME(piece) * folded,
+                                                                  const REAL *bias, REAL *c, int64_t c_row)
 {
-    for (int64_t j = 0; j < DOT_LANES; j++)
-        for (int r = 0; r < rows; r++)
-            to[r * DOT_LANES + j] = j < steps ? a[r * a_row + j * a_col] : 0;
-}
-
-/* c[r] = sum_k a[r,k] b[k] (+ bias) for `rows` rows. Rows that are not contiguous and, where memory access can't be
- * masked, the last values of k go through zero-padded copies. */
-static inline __attribute__((always_inline)) void NAME(dot_rows)(const int rows, const bool contiguous, int64_t k,
-                                                                 const REAL *a, int64_t a_row, int64_t a_col,
-                                                                 const REAL *b, const REAL *bias, REAL *c,
-                                                                 int64_t c_row)
-{
-    VEC acc[8][4];
-    NAME(piece) folded[8];
-    REAL a_copy[8 * DOT_LANES], b_copy[DOT_LANES];
-    int64_t s = 0;
-#define DOT_PART(r, v)                                                                                                 \
-    if ((r) < rows && (v) < DOT_VECS)                                                                                  \
-        acc[r][v] = FMA(LOAD(x + (r)*x_row + (v)*LANES), LOAD(y + (v)*LANES), acc[r][v]);
-#define DOT_STEP(r) EACH_DOT_PART(DOT_PART, r)
-#define DOT_ZERO(r) acc[r][0] = acc[r][1] = acc[r][2] = acc[r][3] = (VEC){0};
-    EACH_DOT(DOT_ZERO)
-    for (; s + DOT_LANES <= k; s += DOT_LANES) {
-        const REAL *x = contiguous ? a + s : a_copy, *y = b + s;
-        const int64_t x_row = contiguous ? a_row : DOT_LANES;
-        if (!contiguous)
-            NAME(dot_copy)(a_copy, rows, DOT_LANES, a + s * a_col, a_row, a_col);
-        EACH_DOT(DOT_STEP)
-    }
-    if (s < k && MASKED && contiguous) {
-#if MASKED
-        MASK mask = MASK_FIRST(k - s);
-        VEC y = LOAD_MASKED(mask, b + s);
-#define DOT_LAST(r)                                                                                                    \
-    if ((r) < rows)                                                                                                    \
-        acc[r][0] = FMA(LOAD_MASKED(mask, a + (r)*a_row + s), y, acc[r][0]);
-        EACH_DOT(DOT_LAST)
-#endif
-    } else if (s < k) {
-        const REAL *x = a_copy, *y = b_copy;
-        const int64_t x_row = DOT_LANES;
-        NAME(dot_copy)(a_copy, rows, k - s, a + s * a_col, a_row, a_col);
-        NAME(dot_copy)(b_copy, 1, k - s, b + s, 0, 1);
-        EACH_DOT(DOT_STEP)
-    }
-#define DOT_FOLD(r)                                                                                                    \
-    if ((r) < rows) {                                                                                                  \
-        if (DOT_VECS == 4)                                                                                             \
-            acc[r][0] += acc[r][2], acc[r][1] += acc[r][3];                                                            \
-        if (DOT_VECS >= 2)                                                                                             \
-            acc[r][0] += acc[r][1];                                                                                    \
-        folded[r] = FOLD(acc[r][0]);                                                                                   \
-    }
-    EACH_DOT(DOT_FOLD)
-    for (int r = rows; r < PIECE_LANES; r++)
-        folded[r] = folded[0];
     REAL add = bias ? *bias : 0;
     for (int r = 0; r < rows; r += PIECE_LANES) {
         NAME(piece) sum = NAME(fold_pieces)(folded + r);
@@ -340,6 +286,70 @@ static inline __attribute__((always_inline)) void NAME(dot_rows)(const int rows,
         for (int j = 0; j < PIECE_LANES && r + j < rows; j++)
             c[(r + j) * c_row] = sum[j];
     }
+}
+
+/* Copies up to DOT_LANES values of k of some rows (one row: a_row is not used), the rest of each copy 0. */
+static inline void NAME(dot_copy)(REAL *to, int rows, int64_t steps, const REAL *a, int64_t a_row, int64_t a_col)
+{
+    for (int64_t j = 0; j < DOT_LANES; j++)
+        for (int r = 0; r < rows; r++)
+            to[r * DOT_LANES + j] = j < steps ? a[r * a_row + j * a_col] : 0;
+}
+
+/* What dot_rows does with its row r, and with vector v of that row's lanes. */
+#define DOT_ZERO(r) acc[r][0] = acc[r][1] = acc[r][2] = acc[r][3] = (VEC){0};
+#define DOT_PART(r, v)                                                                                                 \
+    if ((r) < rows && (v) < DOT_VECS)                                                                                  \
+        acc[r][v] = FMA(LOAD(x + (r)*x_row + (v)*LANES), LOAD(y + (v)*LANES), acc[r][v]);
+#define DOT_STEP(r) EACH_DOT_PART(DOT_PART, r)
+#define DOT_LAST(r)                                                                                                    \
+    if ((r) < rows)                                                                                                    \
+        acc[r][0] = FMA(LOAD_MASKED(mask, a + (r)*a_row + s), y, acc[r][0]);
+#define DOT_FOLD(r)                                                                                                    \
+    if ((r) < rows) {                                                                                                  \
+        if (DOT_VECS == 4)                                                                                             \
+            acc[r][0] += acc[r][2], acc[r][1] += acc[r][3];                                                            \
+        if (DOT_VECS >= 2)                                                                                             \
+            acc[r][0] += acc[r][1];                                                                                    \
+        folded[r] = FOLD(acc[r][0]);                                                                                   \
+    }
+
+/* c[r] = sum_k a[r,k] b[k] (+ bias) for `rows` rows. Rows that are not contiguous and, where memory access can't be
+ * masked, the last values of k go through zero-padded copies. */
+static inline __attribute__((always_inline)) void NAME(dot_rows)(const int rows, const bool contiguous, int64_t k,
+                                                                 const REAL *a, int64_t a_row, int64_t a_col,
+                                                                 const REAL *b, const REAL *bias, REAL *c,
+                                                                 int64_t c_row)
+{
+    VEC acc[8][4];
+    NAME(piece) folded[8];
+    REAL a_copy[8 * DOT_LANES], b_copy[DOT_LANES];
+    int64_t s = 0;
+    EACH_DOT(DOT_ZERO)
+    for (; s + DOT_LANES <= k; s += DOT_LANES) {
+        const REAL *x = contiguous ? a + s : a_copy, *y = b + s;
+        const int64_t x_row = contiguous ? a_row : DOT_LANES;
+        if (!contiguous)
+            NAME(dot_copy)(a_copy, rows, DOT_LANES, a + s * a_col, a_row, a_col);
+        EACH_DOT(DOT_STEP)
+    }
+    if (s < k && MASKED && contiguous) {
+#if MASKED
+        MASK mask = MASK_FIRST(k - s);
+        VEC y = LOAD_MASKED(mask, b + s);
+        EACH_DOT(DOT_LAST)
+#endif
+    } else if (s < k) {
+        const REAL *x = a_copy, *y = b_copy;
+        const int64_t x_row = DOT_LANES;
+        NAME(dot_copy)(a_copy, rows, k - s, a + s * a_col, a_row, a_col);
+        NAME(dot_copy)(b_copy, 1, k - s, b + s, 0, 1);
+        EACH_DOT(DOT_STEP)
+    }
+    EACH_DOT(DOT_FOLD)
+    for (int r = rows; r < PIECE_LANES; r++)
+        folded[r] = folded[0];
+    NAME(dot_store)(rows, folded, bias, c, c_row);
 }
 
 static void NAME(dot)(int64_t m, int64_t k, const void *a_values, int64_t a_row, int64_t a_col, const void *b,

@@ -130,7 +130,8 @@ typedef struct blas_job {
     int64_t rows, columns; /* of a task */
 } blas_job;
 
-static int64_t even_part(int64_t n, int64_t least, int64_t unit)
+/* Size of parts when n is cut evenly into parts of `least` or more, in whole units. */
+static int64_t part_of_at_least(int64_t n, int64_t least, int64_t unit)
 {
     int64_t count = n / least > 1 ? n / least : 1, part = (n - 1) / count + 1;
     return (part - 1) / unit * unit + unit;
@@ -154,9 +155,9 @@ static blas_job job_of(const tni_gemm *g, bool is_double)
     p.rows = p.m;
     p.columns = p.n;
     if (p.m >= p.n)
-        p.rows = even_part(p.m, (int64_t)(cells / (double)p.n) + 128, 16);
+        p.rows = part_of_at_least(p.m, (int64_t)(cells / (double)p.n) + 128, 16);
     else
-        p.columns = even_part(p.n, (int64_t)(cells / (double)p.m) + 128, 16);
+        p.columns = part_of_at_least(p.n, (int64_t)(cells / (double)p.m) + 128, 16);
     return p;
 }
 

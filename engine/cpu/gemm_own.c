@@ -53,7 +53,7 @@ static int64_t round_up(int64_t n, int64_t unit)
 }
 
 /* Size of parts when n is cut evenly into parts of at most `most`, in whole units. */
-static int64_t even_part(int64_t n, int64_t most, int64_t unit)
+static int64_t part_of_at_most(int64_t n, int64_t most, int64_t unit)
 {
     return n <= most ? round_up(n, unit) : round_up(parts(n, parts(n, most)), unit);
 }
@@ -203,7 +203,7 @@ static int64_t stream_depth(const job *p)
         most = TNI_GEMM_STACK / (int64_t)p->size / least(p->kernels->columns, whole_vectors(p->kernels, p->n));
     else if (p->m <= p->kernels->rows)
         most = p->k;
-    return p->k <= most ? p->k : even_part(p->k, most, 1);
+    return p->k <= most ? p->k : part_of_at_most(p->k, most, 1);
 }
 
 /* Tasks of whole rows where rows are many, else of whole panels of columns. */
@@ -254,12 +254,12 @@ typedef struct packed_job {
 static packed_plan plan_packed(const job *p)
 {
     const tni_gemm_kernels *kernels = p->kernels;
-    packed_plan plan = {.depth = even_part(p->k, TNI_GEMM_DEPTH, 1),
-                        .rows = even_part(p->m, BLOCK_ROWS, kernels->rows),
-                        .columns = even_part(p->n, BLOCK_COLUMNS, kernels->columns)};
+    packed_plan plan = {.depth = part_of_at_most(p->k, TNI_GEMM_DEPTH, 1),
+                        .rows = part_of_at_most(p->m, BLOCK_ROWS, kernels->rows),
+                        .columns = part_of_at_most(p->n, BLOCK_COLUMNS, kernels->columns)};
     int64_t bytes = (plan.rows + plan.columns) * plan.depth * (int64_t)p->size;
     plan.depths = least(parts(p->k, plan.depth), bytes < BLOCK_BYTES ? BLOCK_BYTES / bytes : 1);
-    plan.task_rows = even_part(plan.rows, TASK_ROWS, kernels->rows);
+    plan.task_rows = part_of_at_most(plan.rows, TASK_ROWS, kernels->rows);
     int64_t cells = TASK_FLOPS / (2 * plan.depths * plan.depth), columns = parts(cells + 1, plan.task_rows);
     plan.task_columns = round_up(columns > TASK_COLUMNS ? columns : TASK_COLUMNS, kernels->columns);
     return plan;

@@ -1,5 +1,5 @@
-/* The reference product of one type. Included by gemm_reference.c, which defines REAL, FMA and NAME(x); undefined here.
- */
+/* The reference product of one type. Included by gemm_reference.c, which defines REAL, FMA and NAME(x); undefined
+ * here. */
 
 static REAL NAME(sequential)(const tni_gemm *g, const REAL *a, const REAL *b)
 {
@@ -34,15 +34,15 @@ static REAL NAME(eight_lanes)(const tni_gemm *g, const REAL *a, const REAL *b)
     return lanes[0];
 }
 
-tn_status NAME(tni_gemm_reference)(const tni_gemm *g, tni_gemm_order order)
+void NAME(tni_gemm_reference)(const tni_gemm *g, tn_order order)
 {
     for (int64_t i = 0; i < g->m; i++) {
         for (int64_t j = 0; j < g->n; j++) {
             const REAL *a = (const REAL *)g->a + i * g->a_row, *b = (const REAL *)g->b + j * g->b_col;
             REAL sum;
-            if (order == TNI_ORDER_SEQUENTIAL)
+            if (order == TN_ORDER_SEQUENTIAL)
                 sum = NAME(sequential)(g, a, b);
-            else if (order == TNI_ORDER_MKL && g->n == 1)
+            else if (order == TN_ORDER_MKL && g->n == 1)
                 sum = NAME(eight_lanes)(g, a, b);
             else
                 sum = NAME(sequential_fma)(g, a, b);
@@ -51,7 +51,6 @@ tn_status NAME(tni_gemm_reference)(const tni_gemm *g, tni_gemm_order order)
             ((REAL *)g->c)[i * g->c_row + j * g->c_col] = sum;
         }
     }
-    return TN_OK;
 }
 
 #undef REAL

@@ -45,11 +45,6 @@ int tni_cpu_level_start(void)
     return atomic_compare_exchange_strong(&tni_cpu_level_now, &unset, found) ? found : unset;
 }
 
-const char *tni_cpu_level_text(int level)
-{
-    return texts[level];
-}
-
 const char *tn_get_cpu_capability(void)
 {
     return texts[tni_cpu_level()];

@@ -31,7 +31,4 @@ static inline int tni_cpu_level(void)
     return TNI_LIKELY(level >= 0) ? level : tni_cpu_level_start();
 }
 
-/* "default", "avx2", "avx512". */
-const char *tni_cpu_level_text(int level);
-
 #endif

@@ -3,7 +3,6 @@
 #define T_BITS                        uint64_t
 #define T_IS_DOUBLE                   1
 #define VEC                           vf64
-#define VINT                          vi64
 #define VUINT                         vu64
 #define VMASK                         vm64
 #define VLANES                        VF64_LANES

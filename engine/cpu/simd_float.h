@@ -3,7 +3,6 @@
 #define T_BITS                        uint32_t
 #define T_IS_DOUBLE                   0
 #define VEC                           vf32
-#define VINT                          vi32
 #define VUINT                         vu32
 #define VMASK                         vm32
 #define VLANES                        VF32_LANES

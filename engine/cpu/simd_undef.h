@@ -3,7 +3,6 @@
 #undef T_BITS
 #undef T_IS_DOUBLE
 #undef VEC
-#undef VINT
 #undef VUINT
 #undef VMASK
 #undef VLANES

@@ -15,6 +15,8 @@
 #ifndef TNI_CPU_VMATH_H
 #define TNI_CPU_VMATH_H
 
+#include <math.h>
+
 #include "cpu/simd.h"
 
 static const float exp_q_f32[] = {0x1.fffffep-2f, 0x1.5554a8p-3f, 0x1.555796p-5f, 0x1.122e28p-7f, 0x1.6ac052p-10f};

@@ -52,6 +52,6 @@ static inline vf32 vf32_tanh(vf32 x)
     vf32 h = magnitude - tanh_entry(0, index), y = tanh_entry(6, index);
 #pragma GCC unroll 8
     for (int row = 5; row >= 1; row--)
-        y = vf32_fma(y, h, tanh_entry(row, index));
+        y = vf32_mul_add(y, h, tanh_entry(row, index));
     return vf32_copysign(y, x);
 }

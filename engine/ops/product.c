@@ -44,7 +44,7 @@ size_t tni_product_workspace(const tni_product *p)
 {
     if (p->dtype == TN_INT64 || p->reference)
         return 0;
-    return tni_gemm_workspace_at(p->level, TNI_GEMM_AUTO, &p->gemm, p->dtype == TN_FLOAT64);
+    return tni_gemm_workspace(p->level, &p->gemm, p->dtype == TN_FLOAT64);
 }
 
 /* Integers wrap. */
@@ -80,12 +80,10 @@ void tni_product_run(tni_product *p, void *workspace)
         p->gemm.c = (char *)p->c.data + c * itemsize;
         if (p->dtype == TN_INT64)
             product_i64(&p->gemm);
-        else if (!p->reference)
-            tni_gemm_at(p->level, TNI_GEMM_AUTO, &p->gemm, p->dtype == TN_FLOAT64, workspace);
-        else if (p->dtype == TN_FLOAT32)
-            tni_gemm_reference_f32(&p->gemm, p->order);
+        else if (p->reference)
+            (p->dtype == TN_FLOAT64 ? tni_gemm_reference_f64 : tni_gemm_reference_f32)(&p->gemm, p->order);
         else
-            tni_gemm_reference_f64(&p->gemm, p->order);
+            (p->dtype == TN_FLOAT64 ? tni_gemm_f64 : tni_gemm_f32)(p->level, &p->gemm, workspace);
     }
 }
 

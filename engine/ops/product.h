@@ -20,7 +20,7 @@ typedef struct tni_product {
     tn_dtype dtype;
     int level;      /* CPU level of the call */
     bool reference; /* add in `order`, by the reference product */
-    tni_gemm_order order;
+    tn_order order;
 } tni_product;
 
 #define TNI_PRODUCT_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64))

@@ -13,11 +13,6 @@
 
 #define REAL_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64))
 
-_Static_assert((int)TNI_ORDER_SEQUENTIAL == (int)TN_ORDER_SEQUENTIAL &&
-                   (int)TNI_ORDER_SEQUENTIAL_FMA == (int)TN_ORDER_SEQUENTIAL_FMA &&
-                   (int)TNI_ORDER_MKL == (int)TN_ORDER_MKL,
-               "one numbering of orders");
-
 typedef struct order_attr {
     int64_t order;
 } order_attr;
@@ -41,7 +36,7 @@ static void linear_reference_run(const tni_call *call, void *workspace)
     tni_product product;
     tni_linear_product(&product, call);
     product.reference = true;
-    product.order = (tni_gemm_order)((const order_attr *)call->attr)->order;
+    product.order = (tn_order)((const order_attr *)call->attr)->order;
     tni_linear_run(call, &product, workspace);
 }
 

@@ -76,7 +76,6 @@ static inline vi64 wi64_abs(vi64 v)
 #define T int64_t
 #define T_IS_DOUBLE 0
 #define VEC vi64
-#define VINT vi64
 #define VUINT vu64
 #define VMASK vi64
 #define VLANES VF64_LANES

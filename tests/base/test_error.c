@@ -148,5 +148,5 @@ static void status_names(void **state)
             assert_string_not_equal(tn_status_name((tn_status)status), tn_status_name((tn_status)other));
 }
 
-TEST_MAIN(test(first_error_stays), test(raised_wrongly), test(push_and_pop), test(messages_are_cut), test(each_thread_has_its_own),
-          test(adopt), test(status_names))
+TEST_MAIN(test(first_error_stays), test(raised_wrongly), test(push_and_pop), test(messages_are_cut),
+          test(each_thread_has_its_own), test(adopt), test(status_names))

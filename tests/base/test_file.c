@@ -327,13 +327,13 @@ static void messages(void **state)
     tn_error_clear();
 }
 
-#define RAISES(call, status, message)                        \
-    do {                                                     \
-        tn_error_clear();                                    \
-        call;                                                \
-        assert_int_equal(tn_error_code(), status);           \
-        assert_string_equal(tn_error_message(), message);    \
-        tn_error_clear();                                    \
+#define RAISES(call, status, message)                                                                                  \
+    do {                                                                                                               \
+        tn_error_clear();                                                                                              \
+        call;                                                                                                          \
+        assert_int_equal(tn_error_code(), status);                                                                     \
+        assert_string_equal(tn_error_message(), message);                                                              \
+        tn_error_clear();                                                                                              \
     } while (0)
 
 static void null_arguments(void **state)
@@ -374,8 +374,7 @@ static void null_arguments(void **state)
 
     RAISES(tn_file_replace(path, NULL, 1, "save"), TN_ERROR_NULL, "file_replace: argument 2 (pieces) is NULL");
     RAISES(tn_file_replace(path, hollow, 2, NULL), TN_ERROR_NULL, "file_replace: argument 4 (function) is NULL");
-    RAISES(tn_file_replace(path, hollow, -1, "save"), TN_ERROR_ARGUMENT,
-           "file_replace: count is -1, needed 0 or more");
+    RAISES(tn_file_replace(path, hollow, -1, "save"), TN_ERROR_ARGUMENT, "file_replace: count is -1, needed 0 or more");
     RAISES(tn_file_replace(path, hollow, 2, "save"), TN_ERROR_NULL, "file_replace: the data of piece 1 is NULL");
     RAISES(tn_file_replace(NULL, hollow, 1, "save"), TN_ERROR_NULL, "save: the path is NULL");
     assert_true(holds(old_content, OLD_BYTES));

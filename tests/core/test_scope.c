@@ -137,6 +137,27 @@ static void drop_and_retain(void **state)
     tn_error_clear();
 }
 
+/* What an object keeps of what it has just made outlives the scope, errors or none. */
+static void keep(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    thing *x = make(1), *y = make(2);
+    assert_ptr_equal(tn_object_keep(x), x);
+    assert_int_equal(tn_use_count(x), 1);
+    assert_null(tn_object_keep(x));
+    assert_int_equal(tn_error_code(), TN_ERROR_STATE); /* no scope holds it any more */
+    assert_ptr_equal(tn_object_keep(y), y);
+    assert_null(tn_object_keep(NULL));
+    assert_int_equal(tn_scope_end(scope), TN_OK);
+    assert_int_equal(alive, 2);
+    assert_int_equal(tn_use_count(x), 1);
+    tn_release(&x);
+    tn_release(&y);
+    assert_int_equal(alive, 0);
+    tn_error_clear();
+}
+
 /* Dropping the newest object of the outer scope from an empty inner one must not move the inner scope's first slot. */
 static void drop_from_an_inner_scope(void **state)
 {
@@ -414,6 +435,6 @@ static void foreign_scope(void **state)
     assert_int_equal(tn_scope_end(scope), TN_OK);
 }
 
-TEST_MAIN(test(escape_then_drop), test(foreign_scope), test(ends_newest_first), test(forgotten_inner_scopes), test(escapes), test(drop_and_retain),
+TEST_MAIN(test(escape_then_drop), test(foreign_scope), test(ends_newest_first), test(forgotten_inner_scopes), test(escapes), test(drop_and_retain), test(keep),
           test(drop_from_an_inner_scope), test(held_twice), test(bounded), test(random_traffic), test(threads),
           test(shared_reading), test(no_memory))

@@ -220,7 +220,12 @@ static void devices(void **state)
     assert_int_equal(tn_set_default_device(meta), TN_OK);
     tn_tensor *huge = tn_zeros(LIST(1000000, 1000000), 2, TN_FLOAT32), *there = tn_ones(LIST(3), 1, TN_FLOAT32);
     tn_tensor *copied = tn_from_array(tn_data(here), LIST(3), 1, TN_FLOAT32);
+    assert_int_equal(tn_tensor_device(tn_empty_on(LIST(3), 1, TN_DTYPE_NONE, cpu)).type, TN_CPU);
     assert_int_equal(tn_set_default_device(cpu), TN_OK);
+    assert_int_equal(tn_tensor_device(tn_empty_on(LIST(3), 1, TN_INT64, meta)).type, TN_META);
+    REFUSED(tn_empty_on(LIST(3), 1, TN_INT64, ((tn_device){TN_CUDA, 1})), TN_ERROR_DEVICE);
+    REFUSED(tn_empty_on(LIST(-3), 1, TN_INT64, meta), TN_ERROR_ARGUMENT);
+    REFUSED(tn_empty_on(LIST(3), 1, TN_DTYPE_COUNT, cpu), TN_ERROR_DTYPE);
     assert_int_equal(tn_tensor_device(copied).type, TN_CPU);
     assert_int_equal(tn_tensor_device(huge).type, TN_META);
     assert_true(tn_storage_nbytes(huge) == 4000000000000u && !tn_storage_data(huge));

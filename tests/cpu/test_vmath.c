@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "cpu/level.h"
-#include "cpu/vmath_table.h"
+#include "cpu/vmath_arrays.h"
 
 #if defined(TENON_HAVE_MPFR)
 #include <mpfr.h>
@@ -22,45 +22,52 @@
 typedef void array_f32(float *y, const float *x, int64_t n);
 typedef void array_f64(double *y, const double *x, int64_t n);
 
-enum { EXP, EXPM1, LOG, LOG1P, TANH, SIGMOID, FUNCTIONS };
-
 /* Bounds in ulp: what was measured over all floats, or a few 10^5 doubles, rounded up a little. */
 static const struct {
     const char *name;
     double f32, f64;
-} functions[FUNCTIONS] = {
-    [EXP] = {"exp", 1.15, 1.25},   [EXPM1] = {"expm1", 1.85, 1.9}, [LOG] = {"log", 1.05, 1.1},
-    [LOG1P] = {"log1p", 1.1, 1.2}, [TANH] = {"tanh", 1.6, 1.7},    [SIGMOID] = {"sigmoid", 1.9, 1.9},
+} functions[VMATH_FUNCTIONS] = {
+    [VMATH_exp] = {"exp", 1.15, 1.25},
+    [VMATH_expm1] = {"expm1", 1.85, 1.9},
+    [VMATH_log] = {"log", 1.05, 1.1},
+    [VMATH_log1p] = {"log1p", 1.1, 1.2},
+    [VMATH_tanh] = {"tanh", 1.6, 1.7},
+    [VMATH_sigmoid] = {"sigmoid", 1.9, 1.9},
+};
+
+static const struct {
+    const char *name;
+    const vmath_arrays *arrays;
+} levels[TNI_CPU_LEVELS] = {
+    [TNI_CPU_BASELINE] = {"default", &vmath_arrays_baseline},
+#if defined(__x86_64__)
+    [TNI_CPU_AVX2] = {"avx2", &vmath_arrays_avx2},
+    [TNI_CPU_AVX512] = {"avx512", &vmath_arrays_avx512},
+#endif
 };
 
 static array_f32 *f32_at(int level, int function)
 {
-    const tni_vmath *table = tni_vmath_at(level);
-    array_f32 *const all[FUNCTIONS] = {table->exp_f32,   table->expm1_f32, table->log_f32,
-                                       table->log1p_f32, table->tanh_f32,  table->sigmoid_f32};
-    return all[function];
+    return levels[level].arrays->f32[function];
 }
 
 static array_f64 *f64_at(int level, int function)
 {
-    const tni_vmath *table = tni_vmath_at(level);
-    array_f64 *const all[FUNCTIONS] = {table->exp_f64,   table->expm1_f64, table->log_f64,
-                                       table->log1p_f64, table->tanh_f64,  table->sigmoid_f64};
-    return all[function];
+    return levels[level].arrays->f64[function];
 }
 
 static double reference_f32(int function, double x)
 {
     switch (function) {
-    case EXP:
+    case VMATH_exp:
         return exp(x);
-    case EXPM1:
+    case VMATH_expm1:
         return expm1(x);
-    case LOG:
+    case VMATH_log:
         return log(x);
-    case LOG1P:
+    case VMATH_log1p:
         return log1p(x);
-    case TANH:
+    case VMATH_tanh:
         return tanh(x);
     default:
         return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
@@ -74,7 +81,7 @@ static long double reference_f64(int function, double x)
     mpfr_inits2(113, v, w, (mpfr_ptr)NULL);
     mpfr_set_d(v, x, MPFR_RNDN);
     int (*const plain[])(mpfr_t, const mpfr_t, mpfr_rnd_t) = {mpfr_exp, mpfr_expm1, mpfr_log, mpfr_log1p, mpfr_tanh};
-    if (function < SIGMOID) {
+    if (function < VMATH_sigmoid) {
         plain[function](v, v, MPFR_RNDN);
     } else {
         mpfr_neg(v, v, MPFR_RNDN);
@@ -87,15 +94,15 @@ static long double reference_f64(int function, double x)
     return result;
 #else
     switch (function) {
-    case EXP:
+    case VMATH_exp:
         return expl(x);
-    case EXPM1:
+    case VMATH_expm1:
         return expm1l(x);
-    case LOG:
+    case VMATH_log:
         return logl(x);
-    case LOG1P:
+    case VMATH_log1p:
         return log1pl(x);
-    case TANH:
+    case VMATH_tanh:
         return tanhl(x);
     default:
         return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-(long double)x));
@@ -190,7 +197,7 @@ static void error_of_floats(void **unused)
     float *x = malloc(ROOM * sizeof *x), *y = malloc(ROOM * sizeof *y);
     double *r = malloc(ROOM * sizeof *r);
     int64_t n = points_f32(x, ROOM);
-    for (int function = 0; function < FUNCTIONS; function++) {
+    for (int function = 0; function < VMATH_FUNCTIONS; function++) {
         for (int64_t i = 0; i < n; i++)
             r[i] = reference_f32(function, x[i]);
         for (int level = 0; level <= tni_cpu_level_detected(); level++) {
@@ -204,7 +211,7 @@ static void error_of_floats(void **unused)
                     at = i;
                 }
             }
-            printf("%-8s float  %-8s %.3f ulp at %a\n", functions[function].name, tni_cpu_level_text(level), worst,
+            printf("%-8s float  %-8s %.3f ulp at %a\n", functions[function].name, levels[level].name, worst,
                    (double)x[at]);
             assert_true(worst <= functions[function].f32);
         }
@@ -221,7 +228,7 @@ static void error_of_doubles(void **unused)
     double *x = malloc(ROOM * sizeof *x), *y = malloc(ROOM * sizeof *y);
     long double *r = malloc(ROOM * sizeof *r);
     int64_t n = points_f64(x, ROOM);
-    for (int function = 0; function < FUNCTIONS; function++) {
+    for (int function = 0; function < VMATH_FUNCTIONS; function++) {
         for (int64_t i = 0; i < n; i++)
             r[i] = reference_f64(function, x[i]);
         for (int level = 0; level <= tni_cpu_level_detected(); level++) {
@@ -235,7 +242,7 @@ static void error_of_doubles(void **unused)
                     at = i;
                 }
             }
-            printf("%-8s double %-8s %.3f ulp at %a\n", functions[function].name, tni_cpu_level_text(level), worst,
+            printf("%-8s double %-8s %.3f ulp at %a\n", functions[function].name, levels[level].name, worst,
                    x[at]);
             assert_true(worst <= functions[function].f64);
         }
@@ -257,7 +264,7 @@ static void place_does_not_matter(void **unused)
         x[i] = (float)xd[i];
     }
     for (int level = 0; level <= tni_cpu_level_detected(); level++)
-        for (int function = 0; function < FUNCTIONS; function++) {
+        for (int function = 0; function < VMATH_FUNCTIONS; function++) {
             for (int i = 0; i < LONGEST + 16; i++) {
                 f32_at(level, function)(alone + i, x + i, 1);
                 f64_at(level, function)(alone_d + i, xd + i, 1);
@@ -288,7 +295,7 @@ static void streamed_equals_stored(void **unused)
     for (int i = 0; i <= N; i++)
         x[i] = (float)uniform(-20, 20);
     for (int level = 0; level <= tni_cpu_level_detected(); level++)
-        for (int function = 0; function < FUNCTIONS; function++) {
+        for (int function = 0; function < VMATH_FUNCTIONS; function++) {
             y[0] = y[N + 1] = 42;
             f32_at(level, function)(y + 1, x + 1, N);
             for (int i = 0; i < N; i += PIECE)
@@ -314,10 +321,10 @@ static void fused_levels_agree(void **unused)
     float *x = malloc(ROOM * sizeof *x), *y = malloc(ROOM * sizeof *y), *z = malloc(ROOM * sizeof *z);
     double *xd = malloc(ROOM * sizeof *xd), *yd = malloc(ROOM * sizeof *yd), *zd = malloc(ROOM * sizeof *zd);
     int64_t n = points_f32(x, ROOM), nd = points_f64(xd, ROOM);
-    for (int function = 0; function < FUNCTIONS; function++) {
+    for (int function = 0; function < VMATH_FUNCTIONS; function++) {
         f32_at(TNI_CPU_AVX2, function)(y, x, n);
         f32_at(TNI_CPU_AVX512, function)(z, x, n);
-        for (int64_t i = 0; function != TANH && i < n; i++)
+        for (int64_t i = 0; function != VMATH_tanh && i < n; i++)
             if (memcmp(y + i, z + i, sizeof *y) != 0 && !(isnan(y[i]) && isnan(z[i])))
                 fail_msg("%s(%a): avx2 %a, avx512 %a", functions[function].name, (double)x[i], (double)y[i],
                          (double)z[i]);
@@ -338,7 +345,7 @@ static void every_float(void **unused)
         return;
     enum { BLOCK = 1 << 12 };
     static float x[BLOCK], y[TNI_CPU_LEVELS][BLOCK];
-    for (int function = 0; function < FUNCTIONS; function++) {
+    for (int function = 0; function < VMATH_FUNCTIONS; function++) {
         double worst[TNI_CPU_LEVELS] = {0};
         for (uint64_t first = 0; first < (uint64_t)1 << 32; first += BLOCK) {
             for (uint32_t i = 0; i < BLOCK; i++) {
@@ -354,7 +361,7 @@ static void every_float(void **unused)
             }
         }
         for (int level = 0; level <= tni_cpu_level_detected(); level++) {
-            printf("%-8s every float %-8s %.4f ulp\n", functions[function].name, tni_cpu_level_text(level),
+            printf("%-8s every float %-8s %.4f ulp\n", functions[function].name, levels[level].name,
                    worst[level]);
             assert_true(worst[level] <= functions[function].f32);
         }

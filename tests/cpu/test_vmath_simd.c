@@ -20,23 +20,5 @@ enum { VALUES = sizeof values / sizeof *values };
 #include "cpu/test_vmath_simd.kernel.h"
 #include "cpu/simd_undef.h"
 
-static void widening_and_narrowing(void **unused)
-{
-    (void)unused;
-    float x[VF32_LANES], back[VF32_LANES];
-    for (int j = 0; j < VF32_LANES; j++)
-        x[j] = (float)j + 0.1f;
-    vf32 v = vf32_load(x);
-    vf64 low = vf64_widen_low(v), high = vf64_widen_high(v);
-    for (int j = 0; j < VF64_LANES; j++)
-        assert_true(low[j] == (double)x[j] && high[j] == (double)x[VF64_LANES + j] &&
-                    vf64_load_f32(x)[j] == (double)x[j]);
-    vf32_store(back, vf32_narrow(low, high));
-    assert_memory_equal(back, x, sizeof x);
-    memset(back, 0, sizeof back);
-    vf64_store_f32(back, high);
-    assert_memory_equal(back, x + VF64_LANES, VF64_LANES * sizeof *x);
-}
-
-TEST_MAIN(test(memory_f32), test(memory_f64), test(arithmetic_f32), test(arithmetic_f64), test(whole_vector_f32),
-          test(whole_vector_f64), test(widening_and_narrowing))
+TEST_MAIN(test(memory_f32), test(memory_f64), test(arithmetic_f32), test(arithmetic_f64), test(bits_f32),
+          test(bits_f64))

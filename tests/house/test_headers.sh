@@ -1,4 +1,5 @@
-# Every public header compiles alone and twice, as C11 and as C++, and says something about every function.
+# Every public header compiles alone and twice, as C11 and as C++, and its blocks have the form that CONTRIBUTING.md names:
+# each names the errors of its functions, one item a line.
 . tests/house/house.sh
 
 includes="-Iengine/include -Inn/include -Idata/include -Itrain/include"
@@ -25,8 +26,24 @@ for header in engine/include/tenon/*.h nn/include/tenon/*.h data/include/tenon/*
         tenon.h | export.h) ;;
         *) echo "tenon.h does not include $name" ;;
     esac
-    # a comment, then declarations without a blank line between: the comment is theirs
-    awk '/\*\// { told = 1; next } /\/\*/ { inside = 1 } /^$/ { told = 0 }
-         /^TN_API/ && !told { print FILENAME ":" FNR ": " $0 }' "$header"
-done 2>&1 | fail_lines "headers that do not stand alone, or declare without a comment"
+done 2>&1 | fail_lines "headers that do not stand alone"
+
+# A block is a comment that begins a line, then declarations without a blank line between.
+for header in engine/include/tenon/*.h nn/include/tenon/*.h data/include/tenon/*.h train/include/tenon/*.h; do
+    awk '
+        /^\/\*/ { inside = 1; told = 0; named = 0 }
+        inside {
+            text = $0
+            sub(/^\/?[ *]*/, "", text)
+            if (text ~ /^errors( |$)/) named = 1
+            sub(/^[a-z]+ +/, "", text)
+            if (text ~ /(^|[^A-Za-z0-9_.])(errors|cost|source|grad)([^A-Za-z0-9_(]|$)/ || text ~ /(^|[.;] )dtype  /)
+                print FILENAME ":" FNR ": an item that does not begin its line: " $0
+        }
+        inside && /\*\// { inside = 0; told = 1; next }
+        /^$/ { told = 0 }
+        /^TN_API/ && !told { print FILENAME ":" FNR ": no comment: " $0 }
+        /^TN_API/ && told && !named { print FILENAME ":" FNR ": errors are not named: " $0 }
+    ' "$header"
+done 2>&1 | fail_lines "blocks that do not have the form of the others"
 finish

@@ -15,21 +15,28 @@ typedef struct tn_dataset tn_dataset;
 typedef struct tn_loader tn_loader;
 
 /* A dataset of n samples from two tensors, shared, not copied.
- * x       [n, ...]        y  [n, ...]        any dtypes
- * errors  TN_ERROR_SHAPE if the first sizes differ or a tensor has no dims. source torch.utils.data.TensorDataset */
+ * x       [n, ...]
+ * y       [n, ...]
+ * dtype   any, for each
+ * errors  TN_ERROR_NULL, TN_ERROR_SHAPE (the first sizes differ, or a tensor has no dims), TN_ERROR_MEMORY
+ * cost    O(1)
+ * source  torch.utils.data.TensorDataset */
 TN_API tn_dataset *tn_tensor_dataset(tn_tensor *x, tn_tensor *y);
 
 /* scikit-learn's make_moons(n_samples, noise=noise, random_state=random_state), bit for bit: two half circles,
  * shuffled, plus normal noise of standard deviation `noise` (0 still draws, as there).
- * x       [n_samples, 2] in dtype (drawn in float64, then rounded)
+ * x       [n_samples, 2], drawn in float64, then rounded
  * y       [n_samples] int64: 0 the outer moon, 1 the inner
  *         both contiguous and on the CPU, whatever the default device is
- * errors  TN_ERROR_ARGUMENT: n_samples < 1, noise negative, nan or infinite, random_state outside 0 .. 2^32-1;
- *         TN_ERROR_DTYPE (neither float32 nor float64), TN_ERROR_MEMORY
- * cost    O(n). source sklearn.datasets.make_moons 1.2.1, NumPy RandomState (frozen by NEP 19) */
+ * dtype   of x: float32 or float64
+ * errors  TN_ERROR_ARGUMENT (n_samples < 1, noise negative, nan or infinite, random_state outside 0 .. 2^32-1),
+ *         TN_ERROR_DTYPE, TN_ERROR_OVERFLOW, TN_ERROR_MEMORY
+ * cost    O(n)
+ * source  sklearn.datasets.make_moons 1.2.1, NumPy RandomState (frozen by NEP 19) */
 TN_API tn_dataset *tn_make_moons(int64_t n_samples, double noise, uint64_t random_state, tn_dtype dtype);
 
-/* Samples of the dataset, and its two tensors (they belong to the dataset). */
+/* Samples of the dataset, and its two tensors, which belong to it.
+ * errors  TN_ERROR_NULL. Then, and while an error is pending, 0 and NULL */
 TN_API int64_t tn_dataset_size(const tn_dataset *dataset);
 TN_API tn_tensor *tn_dataset_x(const tn_dataset *dataset);
 TN_API tn_tensor *tn_dataset_y(const tn_dataset *dataset);
@@ -45,9 +52,11 @@ typedef struct tn_loader_options {
 } tn_loader_options;
 
 /* Cuts the dataset into batches. options NULL: all zero. Holds a reference on the dataset.
- * errors  TN_ERROR_ARGUMENT: a negative batch_size, an empty dataset, drop_last with a batch_size over the dataset's
- *         size (no batch would ever come). TN_ERROR_STATE (global_generator without a seed), TN_ERROR_MEMORY. source
- *         torch.utils.data.DataLoader */
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (a negative batch_size, an empty dataset, drop_last with a batch_size over
+ *         the dataset's size: no batch would ever come), TN_ERROR_STATE (global_generator without a seed),
+ *         TN_ERROR_MEMORY
+ * cost    O(1), O(n) with shuffling
+ * source  torch.utils.data.DataLoader */
 TN_API tn_loader *tn_loader_new(tn_dataset *dataset, const tn_loader_options *options);
 
 typedef struct tn_batch {
@@ -59,15 +68,19 @@ typedef struct tn_batch {
 /* The next batch, or false at the end of the epoch (the call after it begins the next one) and while an error is
  * pending. The batch belongs to the loader and lives until the next call; retain its tensors to keep them. Without
  * shuffling they are views of the dataset's tensors, with it copies.
- * errors  TN_ERROR_MEMORY, TN_ERROR_STATE if the dataset's tensors were resized. A failed call may be repeated and
- *         gives the same batch. cost O(batch) with shuffling, and O(n) once an epoch; O(1) without */
+ * errors  TN_ERROR_NULL, TN_ERROR_MEMORY, TN_ERROR_STATE (the dataset's tensors were resized, the global generator lost
+ *         its seed); then false. A failed call may be repeated and gives the same batch
+ * cost    O(batch) with shuffling, and O(n) once an epoch; O(1) without */
 TN_API bool tn_loader_next(tn_loader *loader, tn_batch *batch);
 
 /* Leaves the epoch where it is, so that the next call of tn_loader_next begins a new one: what `break` and a new `for`
- * over a DataLoader do. */
+ * over a DataLoader do.
+ * errors  TN_ERROR_NULL
+ * cost    O(1), O(n) with shuffling */
 TN_API tn_status tn_loader_reset(tn_loader *loader);
 
-/* Batches in an epoch; epochs begun so far. */
+/* Batches in an epoch; epochs begun so far.
+ * errors  TN_ERROR_NULL. Then, and while an error is pending, 0 */
 TN_API int64_t tn_loader_batch_count(const tn_loader *loader);
 TN_API int64_t tn_loader_epoch(const tn_loader *loader);
 

@@ -60,7 +60,7 @@ TN_API tn_status tn_fail(tn_status code, const char *function, const char *file,
 #define TN_FAIL(code, function, ...) tn_fail((code), (function), __FILE__, __LINE__, __VA_ARGS__)
 
 /* "matmul: argument 2 (other) is NULL" */
-#define TN_FAIL_NULL(function, number, name) \
+#define TN_FAIL_NULL(function, number, name)                                                                           \
     TN_FAIL(TN_ERROR_NULL, (function), "argument %d (%s) is NULL", (number), (name))
 
 /* Puts "context: " in front of the pending message: a module's path, a file's name. Nothing happens when no error is

@@ -2,15 +2,15 @@
  *
  * Forms    tn_NAME makes a new tensor; tn_NAME_ writes into its first argument; tn_NAME_out writes into `out`, which is
  *          resized when its shape differs; _scalar forms take a number as second operand.
- * Shapes   operands broadcast as in NumPy and PyTorch: aligned from the right, each pair of sizes equal, or one of them
- *          1.
+ * Shapes   operands broadcast as in NumPy and PyTorch: aligned from the right, each pair of sizes equal or one a 1.
  * Dtypes   operators compute in float32, float64, int64 and bool. "Promoted" is PyTorch's result_type: the highest kind
  *          among the operands wins; within a kind tensors with dimensions beat 0-dim ones, which beat scalars. A result
  *          is written into an in-place or `out` tensor only if tn_can_cast.
  * Layout   a new result keeps the first operand's order of strides, without gaps.
- * Meta     all of it works on meta tensors, giving shapes, strides and dtypes.
- * Grad     these lines say with respect to what autograd will differentiate once it is there; nothing records yet.
- * Common   what every operator may raise, besides what its `errors` line adds: TN_ERROR_NULL, TN_ERROR_SHAPE (operands
+ * Meta     all of it works on meta tensors, giving shapes, strides and dtypes. A 0-dim operand of arithmetic and
+ *          comparisons may be on the CPU all the same, as it stands for a number.
+ * Grad     what autograd will differentiate with respect to once it is there; nothing records yet.
+ * Common   what every operator may raise, and its own lines do not repeat: TN_ERROR_NULL, TN_ERROR_SHAPE (operands
  *          that do not broadcast; in-place on a shape that would grow), TN_ERROR_DTYPE (dtypes that have none in
  *          common; a result that cannot be cast to the tensor to write), TN_ERROR_NOT_IMPLEMENTED (no kernel for the
  *          dtype), TN_ERROR_OVERLAP (writing into a tensor whose elements share memory, or that partly overlaps an

@@ -19,64 +19,78 @@ TN_BEGIN
 typedef struct tn_module tn_module;
 
 /* y = module(x), in the innermost scope; what is made on the way has died by then.
- * errors  those of the operators that the layers call; the message names the layer by its path: "2: linear: ...", or
- *         "2.0: linear: ..." in a Sequential inside one. TN_ERROR_NULL, TN_ERROR_MEMORY
- * grad    as those operators. */
+ * errors  TN_ERROR_NULL, TN_ERROR_MEMORY, and those of the operators that the layers call: the message names the layer
+ *         by its path, "2: linear: ...", or "2.0: linear: ..." in a Sequential inside one; then NULL
+ * grad    as those operators */
 TN_API tn_tensor *tn_forward(tn_module *module, tn_tensor *x);
 
-/* Linear: y = x W^T + b, weight [out, in], bias [out] unless bias is false; both zero until an initialisation fills
+/* Linear:  y = x W^T + b, weight [out, in], bias [out] unless bias is false; both zero until an initialisation fills
  * them.
- * x       [..., in] -> [..., out], of the module's dtype: float32 or float64
- * errors  TN_ERROR_ARGUMENT (a size below 1), TN_ERROR_DTYPE, TN_ERROR_MEMORY. source torch.nn.Linear */
+ * x       [..., in] -> [..., out], of the module's dtype
+ * dtype   float32 or float64
+ * errors  TN_ERROR_ARGUMENT (a size below 1), TN_ERROR_DTYPE, TN_ERROR_OVERFLOW, TN_ERROR_MEMORY
+ * source  torch.nn.Linear */
 TN_API tn_module *tn_linear_module(int64_t in_features, int64_t out_features, bool bias, tn_dtype dtype);
 
-/* Activations: no parameters, any shape; tn_relu and tn_sigmoid. */
+/* Activations: no parameters, any shape; tn_relu and tn_sigmoid.
+ * errors  TN_ERROR_MEMORY */
 TN_API tn_module *tn_relu_module(void);
 TN_API tn_module *tn_sigmoid_module(void);
 
 /* Sequential: its children one after another, named "0", "1", ...; without children y is x.
- * tn_sequential_append takes a reference on the child. A child that has parameters, or is a Sequential, stands in one
- * place at most; a ReLU may stand in many.
- * errors  TN_ERROR_ARGUMENT: a module that is no Sequential, a child that contains it or has a place already, modules
- *         nested more than 64 deep. Then nothing has changed. source torch.nn.Sequential */
+ * errors  TN_ERROR_MEMORY
+ * source  torch.nn.Sequential */
 TN_API tn_module *tn_sequential(void);
+
+/* Takes a reference on the child and puts it last. A child that has parameters, or is a Sequential, stands in one place
+ * at most; a ReLU may stand in many.
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (a module that is no Sequential, a child that contains it or has a place
+ *         already, modules nested more than 64 deep), TN_ERROR_MEMORY; then nothing has changed */
 TN_API tn_status tn_sequential_append(tn_module *sequential, tn_module *child);
 
 /* Multilayer perceptron, Sequential(Linear, ReLU, ..., Linear): a Linear from each of the n_sizes sizes to the next,
  * ReLU between them, logits out; weights and biases zero.
- * errors  TN_ERROR_ARGUMENT: fewer than two sizes, a size below 1. TN_ERROR_DTYPE, TN_ERROR_MEMORY */
+ * dtype   float32 or float64
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (fewer than two sizes, a size below 1), TN_ERROR_DTYPE, TN_ERROR_OVERFLOW,
+ *         TN_ERROR_MEMORY */
 TN_API tn_module *tn_mlp(const int64_t *sizes, int n_sizes, tn_dtype dtype);
 
 /* The parameters in PyTorch's order of registration (weight before bias, child after child), number 0 to
  * tn_parameter_count - 1, or by name. The tensor belongs to the module.
  * tn_parameter_numel  the number of all their elements
- * tn_parameter_name   writes the name into buf, cut to size and terminated, and returns its whole length as snprintf
- *                     does (a module may come under another one later, so names are made when asked for)
- * errors  TN_ERROR_INDEX, TN_ERROR_NAME when there is none; then NULL, and 0. cost O(modules) */
+ * tn_parameter_name   writes the name into buf, cut to size and terminated, and returns the length of the whole name,
+ *                     as snprintf does; buf may be NULL if size is 0. (A module may come under another one later, so
+ *                     names are made when asked for)
+ * errors  TN_ERROR_NULL, TN_ERROR_INDEX or TN_ERROR_NAME (there is none). Then, and while an error is pending, NULL, 0
+ *         and ""
+ * cost    O(modules) */
 TN_API int64_t tn_parameter_count(const tn_module *module);
 TN_API int64_t tn_parameter_numel(const tn_module *module);
 TN_API tn_tensor *tn_parameter(const tn_module *module, int64_t i);
 TN_API int tn_parameter_name(const tn_module *module, int64_t i, char *buf, size_t size);
 TN_API tn_tensor *tn_named_parameter(const tn_module *module, const char *name);
 
-/* The module's class ("Linear", "Sequential"); its children, which belong to it. errors TN_ERROR_INDEX */
+/* The module's class ("Linear", "Sequential"); its children, which belong to it.
+ * errors  TN_ERROR_NULL, TN_ERROR_INDEX (no such child). Then, and while an error is pending, NULL and 0 */
 TN_API const char *tn_module_name(const tn_module *module);
 TN_API int64_t tn_child_count(const tn_module *module);
 TN_API tn_module *tn_child(const tn_module *module, int64_t i);
 
 /* A new module of the same structure with the parameters converted to dtype, sharing none. The original stays as it is.
- * errors  TN_ERROR_DTYPE (neither float32 nor float64), TN_ERROR_MEMORY */
+ * dtype   float32 or float64
+ * errors  TN_ERROR_NULL, TN_ERROR_DTYPE, TN_ERROR_MEMORY */
 TN_API tn_module *tn_module_to(const tn_module *module, tn_dtype dtype);
 
-/* Initialisations: fill all Linear layers of the module, in order. An error leaves parameters and generator as they
- * were.
+/* Initialisations: fill all Linear layers of the module, in order.
  * tn_init_normal  weight ~ N(0, 1/in), row by row, drawn in float64 and rounded to the dtype, biases zero. With rng
  *                 seeded by `seed` it is the lesson's init(sizes, seed), bit for bit
  * tn_init_torch   torch.nn.Linear's weights, uniform within 1/sqrt(in) (kaiming_uniform, a = sqrt 5), then its bias,
  *                 likewise: the bits of PyTorch for torch.manual_seed(seed) and the same layers made in the same order.
  *                 fused: one FMA a value (PyTorch's AVX2 and AVX-512 kernels); false: product and sum rounded (its
  *                 default kernels)
- * errors  TN_ERROR_STATE (a generator without seed, a parameter that was resized), TN_ERROR_DEVICE (meta) */
+ * errors  TN_ERROR_NULL, TN_ERROR_STATE (a generator without seed, a parameter that was resized), TN_ERROR_DEVICE
+ *         (meta); then parameters and generator are as they were
+ * cost    O(parameters) */
 TN_API tn_status tn_init_normal(tn_module *module, tn_default_rng *rng);
 TN_API tn_status tn_init_torch(tn_module *module, tn_torch_generator *generator, bool fused);
 

@@ -1,9 +1,8 @@
-/* The array functions of one CPU level; defines the table TABLE. Included by vmath_baseline.c, vmath_avx2.c and
- * vmath_avx512.c. */
+/* The array functions of one CPU level; defines the table TABLE. Included by vmath_arrays_LEVEL.c. */
 #include "cpu/vmath.h"
-#include "cpu/vmath_table.h"
+#include "cpu/vmath_arrays.h"
 
-/* From this many bytes of result on, stores go past the caches: half of a common second-level cache. */
+/* From this many bytes of result on, stores go past the caches. */
 #define STREAM_BYTES ((int64_t)1 << 20)
 
 #define FUNCTION(name)                                                                                                 \
@@ -24,17 +23,17 @@
     }
 
 #include "cpu/simd_float.h"
-#include "cpu/vmath.def"
+VMATH_EACH(FUNCTION)
 #include "cpu/simd_undef.h"
 
 #include "cpu/simd_double.h"
-#include "cpu/vmath.def"
+VMATH_EACH(FUNCTION)
 #include "cpu/simd_undef.h"
 
 #undef FUNCTION
 
-const tni_vmath TABLE = {
-#define FUNCTION(name) .name##_f32 = array_##name##_f32, .name##_f64 = array_##name##_f64,
-#include "cpu/vmath.def"
+const vmath_arrays TABLE = {
+#define FUNCTION(name) .f32[VMATH_##name] = array_##name##_f32, .f64[VMATH_##name] = array_##name##_f64,
+    VMATH_EACH(FUNCTION)
 #undef FUNCTION
 };
