@@ -49,25 +49,27 @@ static inline VEC V(mul_add)(VEC a, VEC b, VEC c)
     return a * b + c;
 }
 
-static inline VMASK V(lt)(VEC a, VEC b)
-{
-    return (VMASK)(a < b);
-}
+/* SSE2's own comparisons: gcc 12 fails at -O1 on the extension's when select follows (internal error in isel). */
+#if defined(__SSE2__)
+#define BASELINE_COMPARE(name, op, sse)                                                                                \
+    static inline VMASK V(name)(VEC a, VEC b)                                                                          \
+    {                                                                                                                  \
+        return (VMASK)T_PICK(_mm_cmp##sse##_ps, _mm_cmp##sse##_pd)(a, b);                                              \
+    }
+#else
+#define BASELINE_COMPARE(name, op, sse)                                                                                \
+    static inline VMASK V(name)(VEC a, VEC b)                                                                          \
+    {                                                                                                                  \
+        return (VMASK)(a op b);                                                                                        \
+    }
+#endif
 
-static inline VMASK V(ge)(VEC a, VEC b)
-{
-    return (VMASK)(a >= b);
-}
+BASELINE_COMPARE(lt, <, lt)
+BASELINE_COMPARE(ge, >=, ge)
+BASELINE_COMPARE(eq, ==, eq)
+BASELINE_COMPARE(ne, !=, neq)
 
-static inline VMASK V(eq)(VEC a, VEC b)
-{
-    return (VMASK)(a == b);
-}
-
-static inline VMASK V(ne)(VEC a, VEC b)
-{
-    return (VMASK)(a != b);
-}
+#undef BASELINE_COMPARE
 
 static inline VEC V(select)(VMASK mask, VEC a, VEC b)
 {
