@@ -170,6 +170,8 @@ tn_dtype tni_scalar_dtype(tn_scalar scalar)
 {
     if (scalar.kind == TN_SCALAR_BOOL)
         return TN_BOOL;
+    if (scalar.kind == TN_SCALAR_COMPLEX)
+        return to_complex(default_dtype);
     return scalar.kind == TN_SCALAR_INT ? TN_INT64 : default_dtype;
 }
 
@@ -220,15 +222,15 @@ tn_dtype tni_result_type_of(const tni_result_type *state)
     return combine(state->dim, combine(state->zero_dim, state->number));
 }
 
-/* The largest finite number of a floating dtype narrower than a double; infinity for the others. */
+/* The largest number that a float32 or complex dtype takes from a scalar; the narrow real floats take any (what is too
+ * large becomes what their conversion makes of it), as in PyTorch. */
 static double largest(tn_dtype dtype)
 {
     switch (dtype) {
     case TN_FLOAT32:
+    case TN_COMPLEX64:
         return 0x1.fffffep127;
-    case TN_BFLOAT16:
-        return 0x1.fep127;
-    case TN_FLOAT16:
+    case TN_COMPLEX32:
         return 65504;
     default:
         return (double)INFINITY;
@@ -237,6 +239,12 @@ static double largest(tn_dtype dtype)
 
 bool tni_scalar_fits(tn_scalar scalar, tn_dtype dtype)
 {
+    if (scalar.kind == TN_SCALAR_COMPLEX) {
+        tn_complex_value z = scalar.value.c;
+        if (tni_dtype_kind(dtype) != TNI_COMPLEX)
+            return z.im == 0 && tni_scalar_fits(tn_float(z.re), dtype);
+        return tni_scalar_fits(tn_float(z.re), dtype) && tni_scalar_fits(tn_float(z.im), dtype);
+    }
     if (!tni_is_integral(dtype)) {
         double value = scalar.kind == TN_SCALAR_FLOAT ? scalar.value.f : (double)scalar.value.i;
         return !isfinite(value) || fabs(value) <= largest(dtype);

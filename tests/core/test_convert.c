@@ -120,7 +120,7 @@ static void bits_alone(void **state)
         copy(to, itemsize, from, 2 * itemsize, 2);
         assert_memory_equal(to + itemsize, from + 2 * itemsize, (size_t)itemsize);
     }
-    assert_null(tni_converter_of(TN_FLOAT16, TN_FLOAT32));
+    assert_null(tni_converter_of(TN_QINT8, TN_FLOAT32));
     assert_null(tni_converter_of(TN_BOOL, TN_BITS8));
 }
 
@@ -135,7 +135,12 @@ static void scalars(void **state)
     assert_true(tni_scalar_to(tn_float(0.1), TN_FLOAT32, &f32) && f32 == 0.1f);
     assert_true(tni_scalar_to(tn_float((double)NAN), TN_BOOL, &truth) && truth);
     assert_true(tni_scalar_to(tn_bool(true), TN_INT64, &i64) && i64 == 1);
-    assert_false(tni_scalar_to(tn_int(1), TN_COMPLEX64, unknown));
+    assert_false(tni_scalar_to(tn_int(1), TN_QUINT8, unknown));
+    float pair[2];
+    assert_true(tni_scalar_to(tn_complex(1.5, -2), TN_COMPLEX64, pair) && pair[0] == 1.5f && pair[1] == -2);
+    assert_true(tni_scalar_to(tn_complex(1.5, -2), TN_FLOAT32, &f32) && f32 == 1.5f);
+    tn_scalar back = tni_scalar_load(TN_COMPLEX64, pair);
+    assert_true(back.kind == TN_SCALAR_COMPLEX && back.value.c.re == 1.5 && back.value.c.im == -2);
 }
 
 TEST_MAIN(test(values), test(bits_alone), test(scalars))

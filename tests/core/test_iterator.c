@@ -125,7 +125,7 @@ static void merges(void **state)
     assert_int_equal(it.ndim, 1);
     assert_int_equal(it.sizes[0], 60);
     assert_int_equal(it.strides[0][0], 8);
-    assert_false(tni_iter_operand(&it, NULL, NULL, NULL, 0, TN_FLOAT16, TN_FLOAT32)); /* no conversion */
+    assert_false(tni_iter_operand(&it, NULL, NULL, NULL, 0, TN_QINT8, TN_FLOAT32)); /* no conversion */
     tn_scope_end(scope);
 }
 

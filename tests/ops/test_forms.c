@@ -271,8 +271,7 @@ static void foreign_dtypes(void **state)
                 values[n++].as.tensor = tn_empty(sizes, 2, b);
             }
             tn_tensor *y = tn_call(name, values, n);
-            bool known_a = a == TN_FLOAT32 || a == TN_FLOAT64 || a == TN_INT64 || a == TN_BOOL;
-            bool known_b = b == TN_FLOAT32 || b == TN_FLOAT64 || b == TN_INT64 || b == TN_BOOL;
+            bool known_a = a < TN_QINT8, known_b = b < TN_QINT8; /* those beyond are stored alone */
             bool bits_alone =
                 strcmp(name, "clone") == 0 || ((strcmp(name, "to") == 0 || strcmp(name, "copy_") == 0) && a == b);
             bool uses_b = op->n_in > 1 || form == TNI_OUT || strcmp(name, "to") == 0;

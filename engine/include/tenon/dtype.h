@@ -51,15 +51,20 @@ TN_API bool tn_can_cast(tn_dtype from, tn_dtype to);
 TN_API tn_status tn_set_default_dtype(tn_dtype dtype);
 TN_API tn_dtype tn_get_default_dtype(void);
 
-/* A number with its kind. Kinds promote like PyTorch's Python numbers: a bool, integer or float scalar does not change
- * the dtype of a tensor of the same or a higher kind. */
-typedef enum tn_scalar_kind { TN_SCALAR_BOOL, TN_SCALAR_INT, TN_SCALAR_FLOAT } tn_scalar_kind;
+/* A number with its kind. Kinds promote like PyTorch's Python numbers: a bool, integer, float or complex scalar does not
+ * change the dtype of a tensor of the same or a higher kind. */
+typedef enum tn_scalar_kind { TN_SCALAR_BOOL, TN_SCALAR_INT, TN_SCALAR_FLOAT, TN_SCALAR_COMPLEX } tn_scalar_kind;
+
+typedef struct tn_complex_value {
+    double re, im;
+} tn_complex_value;
 
 typedef struct tn_scalar {
     tn_scalar_kind kind;
     union {
-        int64_t i; /* bool and int */
+        int64_t i; /* bool and int; elements of uint64 from 2^63 on wrap */
         double f;
+        tn_complex_value c;
     } value;
 } tn_scalar;
 
@@ -84,6 +89,15 @@ static inline tn_scalar tn_float(double value)
     tn_scalar scalar;
     scalar.kind = TN_SCALAR_FLOAT;
     scalar.value.f = value;
+    return scalar;
+}
+
+static inline tn_scalar tn_complex(double re, double im)
+{
+    tn_scalar scalar;
+    scalar.kind = TN_SCALAR_COMPLEX;
+    scalar.value.c.re = re;
+    scalar.value.c.im = im;
     return scalar;
 }
 
