@@ -138,8 +138,9 @@ static char *address(const char *function, const tn_tensor *x, tn_dtype wanted)
 static char *address_mut(const char *function, tn_tensor *x, tn_dtype wanted)
 {
     char *data = address(function, x, wanted);
-    if (!tni_pending())
-        tni_written(x);
+    if (tni_pending() || tni_check_writable(function, x->storage))
+        return NULL;
+    tni_written(x);
     return data;
 }
 

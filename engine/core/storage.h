@@ -16,7 +16,15 @@
  * A new tensor with little data is one block of memory: the tensor, its storage, the data. The block belongs to the
  * storage: it is freed with the storage's last reference. The tensor in it keeps a reference on that storage for as
  * long as it lives, whatever storage it reads by then, so neither is ever freed under the other. Making and ending
- * such a tensor takes one allocation and no locked instruction. */
+ * such a tensor takes one allocation and no locked instruction.
+ *
+ * Note [Shrunk storage]
+ * Tensors that reach beyond a storage's new end may live on, and nobody knows them all. So shrinking lowers nbytes alone:
+ * their memory stays until the storage ends or outgrows it, and reading it is stale, not wild.
+ *
+ * Note [Pinned storage]
+ * Whoever gave the address of the bytes away (DLPack) pins the storage: until it is unpinned it is not resized, which might
+ * move it. 255 pins at once are for good. */
 #ifndef TNI_CORE_STORAGE_H
 #define TNI_CORE_STORAGE_H
 
@@ -24,20 +32,32 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tenon/extend.h>
+#include <tenon/storage.h>
 
 #include "base/refcount.h"
 #include "core/scope.h"
 
-typedef struct tni_storage {
+enum {
+    TNI_STORAGE_INLINE_DATA = 1, /* the data stands behind the struct, in its block */
+    TNI_STORAGE_READ_ONLY = 2    /* memory from outside that must not be written */
+};
+
+struct tn_storage {
     tn_object object;
-    uint32_t version;    /* written by the one writer, read by anybody; wraps, as PyTorch's */
-    uint16_t block;      /* bytes of the block that this struct is freed with */
-    bool data_is_inline; /* data stands behind the struct, in its block */
-    char *data;          /* NULL on meta alone; without bytes some address that offsets may be added to */
+    uint32_t version; /* written by the one writer, read by anybody; wraps, as PyTorch's */
+    uint16_t block;   /* bytes of the block that this struct is freed with */
+    uint8_t flags;
+    uint8_t pins; /* Note [Pinned storage] */
+    char *data;   /* NULL on meta alone; without bytes some address that offsets may be added to */
     size_t nbytes;
-    void (*deleter)(void *context, void *data); /* for memory that came from outside; NULL for the library's */
-    void *context;
-} tni_storage;
+    tn_deleter deleter; /* for memory that came from outside; NULL for the library's */
+    union {
+        void *context;   /* the deleter's */
+        size_t capacity; /* bytes that the library's memory really has: Note [Shrunk storage] */
+    };
+};
+
+typedef struct tn_storage tni_storage;
 
 _Static_assert(sizeof(tni_storage) == 64, "small data begins one cache line behind the struct");
 
@@ -52,20 +72,33 @@ static inline void tni_storage_init_inner(tni_storage *storage, size_t nbytes, s
     tni_object_init(&storage->object, &tni_inner_storage_class);
     storage->version = 0;
     storage->block = (uint16_t)block;
-    storage->data_is_inline = true;
+    storage->flags = TNI_STORAGE_INLINE_DATA;
+    storage->pins = 0;
     storage->data = (char *)storage + sizeof *storage;
     storage->nbytes = nbytes;
     storage->deleter = NULL;
-    storage->context = NULL;
+    storage->capacity = nbytes;
 }
 
 /* A storage alone in its block, with one reference, in no scope; `meta` gives its bytes no memory. NULL when there is no
  * memory (no error raised). */
 tni_storage *tni_storage_new(size_t nbytes, bool meta);
 
+/* A storage over memory from outside, as above. The deleter (NULL: none) gets `data` as it is given here. */
+tni_storage *tni_storage_around(void *data, size_t nbytes, bool read_only, tn_deleter deleter, void *context);
+
 /* Grows or shrinks to nbytes, keeping the bytes that both have. Nothing changes on an error, raised in the name of
- * `function`: TN_ERROR_MEMORY, or TN_ERROR_STATE when the bytes are not the library's. */
+ * `function`: TN_ERROR_MEMORY, or TN_ERROR_STATE when the bytes are not the library's or the storage is pinned. */
 tn_status tni_storage_resize(const char *function, tni_storage *storage, size_t nbytes);
+
+/* The deleter that does nothing. */
+void tni_storage_keep(void *context, void *data);
+
+void tni_storage_pin(tni_storage *storage);
+void tni_storage_unpin(tni_storage *storage);
+
+/* Refuses to write memory that is read-only. */
+tn_status tni_check_writable(const char *function, const tni_storage *storage);
 
 static inline void tni_storage_release(tni_storage *storage)
 {

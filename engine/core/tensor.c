@@ -60,7 +60,7 @@ static void tensor_destroy(void *object)
         return;
     }
     if (x->has_inner && storage == tni_inner_storage(x) && tni_ref_now(&storage->object.references) == 1 &&
-        storage->data_is_inline) {
+        storage->flags & TNI_STORAGE_INLINE_DATA) {
         assert(!x->base);
         tni_free(x, storage->block);
         return;
@@ -165,6 +165,21 @@ static tn_tensor *new_apart(const char *function, const tni_record *record, size
         TNI_FAIL_MEMORY(function, bytes);
         return NULL;
     }
+    tni_scope_hold(&x->object);
+    return x;
+}
+
+tn_tensor *tni_tensor_over(const char *function, const tni_record *record, tni_storage *storage)
+{
+    int64_t *dims;
+    tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
+    if (!x)
+        return NULL;
+    set_record(x, record, dims, record->device, record->contiguous);
+    x->has_inner = false;
+    x->keys = record->device == TN_META ? TNI_KEY_META : TNI_KEY_CPU;
+    tni_ref(&storage->object.references);
+    x->storage = x->counter = storage;
     tni_scope_hold(&x->object);
     return x;
 }
@@ -412,20 +427,34 @@ static inline bool contiguous_record(tni_record *record, int64_t *strides)
     return !overflowed && tni_mul_i64(span, tni_itemsize(record->dtype), &bytes);
 }
 
+tn_status tni_record_of(const char *function, const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype,
+                        tn_device_type device, tni_record *record, int64_t *strides)
+{
+    if (tni_check_sizes(function, size, ndim) || tni_check_dtype(function, dtype))
+        return tni_pending();
+    *record = (tni_record){.dtype = dtype, .device = device, .ndim = ndim, .sizes = size, .strides = stride};
+    bool fits = stride ? tni_numel(size, ndim, &record->numel) : contiguous_record(record, strides);
+    if (fits)
+        return TN_OK;
+    fail_bytes(function, record);
+    return tni_pending();
+}
+
+tn_status tni_record_bytes(const char *function, const tni_record *record, size_t *bytes)
+{
+    if (needed_bytes(record->sizes, record->strides, record->ndim, record->offset, tni_itemsize(record->dtype), bytes))
+        return TN_OK;
+    fail_bytes(function, record);
+    return tni_pending();
+}
+
 static tn_tensor *make(const char *function, const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype,
                        tn_device device)
 {
     int64_t strides[TN_MAX_NDIM];
-    if (tni_pending() || tni_check_sizes(function, size, ndim))
+    tni_record record;
+    if (tni_pending() || tni_record_of(function, size, stride, ndim, dtype, device.type, &record, strides))
         return NULL;
-    if (tni_check_dtype(function, dtype))
-        return NULL;
-    tni_record record = {.dtype = dtype, .device = device.type, .ndim = ndim, .sizes = size, .strides = stride};
-    bool fits = stride ? tni_numel(size, ndim, &record.numel) : contiguous_record(&record, strides);
-    if (!fits) {
-        fail_bytes(function, &record);
-        return NULL;
-    }
     return tni_tensor_new(function, &record);
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <tenon/storage.h>
 #include <tenon/tensor.h>
 
 #include "core/dtype.h"
@@ -89,6 +90,24 @@ typedef struct tni_record {
     int64_t offset;
     bool contiguous; /* known to be: saves finding out. false: found out */
 } tni_record;
+
+/* The record of a tensor of these sizes and strides (0 or more; NULL: contiguous, made in the room for 64 at `strides`),
+ * offset 0. Checks all but the strides. */
+tn_status tni_record_of(const char *function, const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype,
+                        tn_device_type device, tni_record *record, int64_t *strides);
+
+/* Bytes that the record reaches, from the beginning of a storage. */
+tn_status tni_record_bytes(const char *function, const tni_record *record, size_t *bytes);
+
+/* A tensor over a storage that is there and holds what the record reaches; takes a reference on it. */
+tn_tensor *tni_tensor_over(const char *function, const tni_record *record, tni_storage *storage);
+
+/* tn_from_blob, but for the error that may be pending and the deleter, which it leaves to the caller when it fails. */
+tn_tensor *tni_tensor_around(const char *function, void *data, const int64_t *size, int ndim, tn_dtype dtype,
+                             const tn_blob_options *options);
+
+/* Refuses an address that elements of the dtype must not be read from. */
+tn_status tni_check_aligned(const char *function, const void *data, tn_dtype dtype);
 
 /* A tensor over a new storage of `bytes`, held by the innermost scope; elements undefined.
  * NULL with TN_ERROR_MEMORY or TN_ERROR_OVERFLOW raised in the name of `function`. */

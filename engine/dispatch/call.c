@@ -83,6 +83,8 @@ static tn_status check_output(const tni_call *call, const tni_meta *meta, const 
     if (!tni_converter_of(record->dtype, (tn_dtype)out->dtype))
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, name, "no conversion from %s to %s, the dtype of the tensor to write",
                         tn_dtype_name(record->dtype), tn_dtype_name((tn_dtype)out->dtype));
+    if (tni_check_writable(name, out->storage))
+        return tni_pending();
     if (same_shape && !call->op->overlap_allowed && tni_check_no_internal_overlap(name, out))
         return tni_pending();
     for (int i = 0; i < call->op->n_in; i++) {

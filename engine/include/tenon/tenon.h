@@ -16,6 +16,7 @@
 #include <tenon/ops.h>
 #include <tenon/random.h>
 #include <tenon/scope.h>
+#include <tenon/storage.h>
 #include <tenon/tensor.h>
 #include <tenon/threads.h>
 #include <tenon/train.h>

@@ -103,7 +103,7 @@ TN_API tn_tensor *tn_base(const tn_tensor *x);
  * errors  TN_ERROR_NULL */
 TN_API bool tn_is_same_storage(const tn_tensor *a, const tn_tensor *b);
 
-/* Bytes of the storage, and the address of its first byte (NULL on meta, or when there are none): valid as tn_data's.
+/* Bytes of x's storage (tenon/storage.h), and the address of its first byte (NULL on meta, or when there are none): valid as tn_data's.
  * errors  TN_ERROR_NULL */
 TN_API size_t tn_storage_nbytes(const tn_tensor *x);
 TN_API const void *tn_storage_data(const tn_tensor *x);
@@ -124,7 +124,7 @@ TN_API const int64_t *tn_data_i64(const tn_tensor *x);
 TN_API const bool *tn_data_bool(const tn_tensor *x);
 
 /* The same to write: counts one version.
- * errors  as tn_data; then nothing is counted */
+ * errors  as tn_data; TN_ERROR_STATE (memory that came from outside as read-only). Then nothing is counted */
 TN_API void *tn_data_mut(tn_tensor *x);
 TN_API float *tn_data_f32_mut(tn_tensor *x);
 TN_API double *tn_data_f64_mut(tn_tensor *x);
