@@ -110,7 +110,8 @@ tn_status tni_check_aligned(const char *function, const void *data, tn_dtype dty
     int64_t bytes = tni_dtype_kind(dtype) == TNI_COMPLEX ? tni_itemsize(dtype) / 2 : tni_itemsize(dtype);
     if (TNI_LIKELY((uintptr_t)data % (uintptr_t)bytes == 0))
         return TN_OK;
-    return TNI_FAIL(TN_ERROR_ARGUMENT, function, "the first element's address is %d beyond a multiple of %d, needed one: %s",
+    return TNI_FAIL(TN_ERROR_ARGUMENT, function,
+                    "the first element's address is %d beyond a multiple of %d, needed one: %s",
                     (int)((uintptr_t)data % (uintptr_t)bytes), (int)bytes, tn_dtype_name(dtype));
 }
 

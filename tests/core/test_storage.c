@@ -245,7 +245,8 @@ static void blobs(void **state)
     /* without a deleter, and without elements */
     scope = tn_scope_begin();
     assert_true(tn_item(tn_sum(tn_from_blob(array, LIST(1), 1, TN_FLOAT64, NULL), NULL, 0, false, TN_DTYPE_NONE)) == 0);
-    tn_tensor *none = tn_from_blob(NULL, LIST(0, 3), 2, TN_FLOAT32, &(tn_blob_options){.deleter = note, .context = &deleted});
+    tn_tensor *none =
+        tn_from_blob(NULL, LIST(0, 3), 2, TN_FLOAT32, &(tn_blob_options){.deleter = note, .context = &deleted});
     assert_int_equal(tn_numel(none), 0);
     assert_int_equal(tn_numel(tn_from_blob(array, NULL, 0, TN_FLOAT64, NULL)), 1);
     tn_tensor *repeated = tn_from_blob(array, LIST(1000), 1, TN_FLOAT64, &(tn_blob_options){.stride = LIST(0)});
@@ -299,7 +300,8 @@ static void refused_blobs(void **state)
     int calls = 0;
     int64_t blocks = live_blocks();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tn_blob_options options = {.offset = cases[i].offset, .nbytes = cases[i].nbytes, .deleter = note, .context = &deleted};
+        tn_blob_options options = {
+            .offset = cases[i].offset, .nbytes = cases[i].nbytes, .deleter = note, .context = &deleted};
         if (cases[i].stride[0] != 0)
             options.stride = cases[i].stride;
         tn_tensor *x = tn_from_blob(cases[i].data, cases[i].size, cases[i].ndim, cases[i].dtype, &options);
@@ -323,7 +325,8 @@ static void read_only(void **state)
     (void)state;
     static const float array[6] = {1, 2, 3, 4, 5, 6};
     tn_scope scope = tn_scope_begin();
-    tn_tensor *x = tn_from_blob((void *)(uintptr_t)array, LIST(2, 3), 2, TN_FLOAT32, &(tn_blob_options){.read_only = true});
+    tn_tensor *x =
+        tn_from_blob((void *)(uintptr_t)array, LIST(2, 3), 2, TN_FLOAT32, &(tn_blob_options){.read_only = true});
     tn_tensor *view = tn_t(x);
     assert_true(tn_data_f32(view)[5] == 6);
     assert_true(tn_item(tn_sum(tn_add(x, x), NULL, 0, false, TN_DTYPE_NONE)) == 42);
