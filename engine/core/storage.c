@@ -72,6 +72,13 @@ static void free_data(tni_storage *storage)
         tni_free(storage->data, storage->capacity);
 }
 
+/* Bytes behind `data`, of memory that is the library's. */
+static size_t capacity_of(const tni_storage *storage)
+{
+    return storage->flags & TNI_STORAGE_INLINE_DATA ? storage->block - TNI_INNER_OFFSET - sizeof *storage
+                                                    : storage->capacity;
+}
+
 tn_status tni_storage_resize(const char *function, tni_storage *storage, size_t nbytes)
 {
     if (nbytes == storage->nbytes)
@@ -82,14 +89,14 @@ tn_status tni_storage_resize(const char *function, tni_storage *storage, size_t 
     if (__atomic_load_n(&storage->pins, __ATOMIC_ACQUIRE) > 0)
         return TNI_FAIL(TN_ERROR_STATE, function, "%zu bytes needed of a storage of %zu whose address is given away",
                         nbytes, storage->nbytes);
-    if (!storage->data || nbytes <= storage->capacity) { /* meta, or Note [Shrunk storage] */
+    if (!storage->data || nbytes <= capacity_of(storage)) { /* meta, or Note [Shrunk storage] */
         storage->nbytes = nbytes;
         return TN_OK;
     }
     char *data = tni_alloc(nbytes);
     if (!data)
         return TNI_FAIL_MEMORY(function, nbytes);
-    memcpy(data, storage->data, storage->capacity);
+    memcpy(data, storage->data, capacity_of(storage));
     free_data(storage);
     storage->flags = 0;
     storage->data = data;

@@ -53,7 +53,7 @@ struct tn_storage {
     tn_deleter deleter; /* for memory that came from outside; NULL for the library's */
     union {
         void *context;   /* the deleter's */
-        size_t capacity; /* bytes that the library's memory really has: Note [Shrunk storage] */
+        size_t capacity; /* bytes that the library's memory has, unless inline: Note [Shrunk storage] */
     };
 };
 
@@ -77,7 +77,7 @@ static inline void tni_storage_init_inner(tni_storage *storage, size_t nbytes, s
     storage->data = (char *)storage + sizeof *storage;
     storage->nbytes = nbytes;
     storage->deleter = NULL;
-    storage->capacity = nbytes;
+    storage->context = NULL;
 }
 
 /* A storage alone in its block, with one reference, in no scope; `meta` gives its bytes no memory. NULL when there is no

@@ -7,6 +7,7 @@
 #include <tenon/call.h>
 #include <tenon/cpu.h>
 #include <tenon/data.h>
+#include <tenon/dlpack.h>
 #include <tenon/dtype.h>
 #include <tenon/error.h>
 #include <tenon/extend.h>
