@@ -488,5 +488,17 @@ static void failing_allocations(void **state)
     }
 }
 
+/* The same with every block from malloc and back, so that valgrind sees each one's end. */
+static void without_cache(void **state)
+{
+    tn_set_cache_limits(0, 0);
+    imports(state);
+    refused_imports(state);
+    read_only(state);
+    exports(state);
+    failing_allocations(state);
+    tn_set_cache_limits((size_t)4 << 20, (size_t)256 << 20);
+}
+
 TEST_MAIN(test(imports), test(refused_imports), test(read_only), test(exports), test(every_dtype),
-          test(refused_exports), test(failing_allocations))
+          test(refused_exports), test(failing_allocations), test(without_cache))
