@@ -14,10 +14,10 @@ void tni_stream_copy(void *to, const void *from, size_t bytes)
     const char *x = from;
     size_t head = (64 - (uintptr_t)y % 64) % 64;
     if (bytes < 4096) {
-        memcpy(y, x, bytes);
+        memmove(y, x, bytes); /* memory from outside may overlap where nobody can tell */
         return;
     }
-    memcpy(y, x, head);
+    memmove(y, x, head);
     y += head;
     x += head;
     size_t lines = (bytes - head) / 64;
@@ -32,11 +32,11 @@ void tni_stream_copy(void *to, const void *from, size_t bytes)
         _mm_stream_si128((__m128i *)(void *)(y + 48), d);
     }
     _mm_sfence();
-    memcpy(y, x, bytes - head - lines * 64);
+    memmove(y, x, bytes - head - lines * 64);
 }
 #else
 void tni_stream_copy(void *to, const void *from, size_t bytes)
 {
-    memcpy(to, from, bytes);
+    memmove(to, from, bytes);
 }
 #endif

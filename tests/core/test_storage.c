@@ -352,6 +352,69 @@ static void read_only(void **state)
     tn_scope_end(scope);
 }
 
+/* Two storages over one memory are two to the library: writes through one may tear the other, but nothing else. */
+static void overlapping_blobs(void **state)
+{
+    (void)state;
+    enum { MOST = 3 << 20 };
+    float *array = tn_allocate(MOST * sizeof *array, "test");
+    const int64_t lengths[] = {1, 7, 100, 5000, MOST / 2};
+    assert_non_null(array);
+    for (int i = 0; i < 5; i++) {
+        for (int shift = -9; shift <= 9; shift++) {
+            tn_scope scope = tn_scope_begin();
+            tn_tensor *x = tn_from_blob(array + 16, &lengths[i], 1, TN_FLOAT32, NULL);
+            tn_tensor *y = tn_from_blob(array + 16 + shift, &lengths[i], 1, TN_FLOAT32, NULL);
+            assert_int_equal(tn_copy_(x, y), TN_OK);
+            assert_int_equal(tn_add_(x, y), TN_OK);
+            tn_scope_end(scope);
+        }
+    }
+    tn_deallocate(array, MOST * sizeof *array);
+    EXPECT(TN_OK);
+}
+
+/* Bounds of random grids against a walk over every element. */
+static void random_bounds(void **state)
+{
+    (void)state;
+    uint64_t draw = 4;
+#define DRAW(n) ((int64_t)((draw = draw * UINT64_C(6364136223846793005) + 1442695040888963407) >> 33) % (n))
+    static _Alignas(8) char array[64];
+    int inside = 0;
+    for (int turn = 0; turn < 100000; turn++) {
+        int64_t size[4], stride[4], index[4] = {0}, offset = DRAW(12), numel = 1, most = 0;
+        int ndim = (int)DRAW(5);
+        for (int d = 0; d < ndim; d++) {
+            size[d] = DRAW(20) == 0 ? 0 : 1 + DRAW(4);
+            stride[d] = DRAW(12);
+            numel *= size[d];
+        }
+        for (int64_t n = 0; n < numel; n++) {
+            int64_t at = offset;
+            for (int d = 0; d < ndim; d++)
+                at += index[d] * stride[d];
+            most = at > most ? at : most;
+            for (int d = ndim - 1; d >= 0 && ++index[d] == size[d]; d--)
+                index[d] = 0;
+        }
+        tn_scope scope = tn_scope_begin();
+        bool fits = numel > 0 ? most < 32 : offset <= 32;
+        const tn_blob_options options = {.stride = stride, .offset = offset, .nbytes = sizeof array};
+        tn_storage *storage = tn_storage_of(tn_from_blob(array, LIST(64), 1, TN_UINT8, NULL));
+        tn_tensor *x = tn_from_blob(array, size, ndim, TN_INT16, &options);
+        tn_error_clear();
+        tn_tensor *y = tn_from_storage(storage, offset, size, stride, ndim, TN_INT16);
+        if ((x != NULL) != fits || (y != NULL) != fits || (x && tn_numel(x) != numel))
+            fail_msg("turn %d: reaches %lld of 32, ndim %d, offset %lld: %s", turn, (long long)most, ndim,
+                     (long long)offset, fits ? tn_error_message() : "not refused");
+        inside += fits;
+        tn_error_clear();
+        tn_scope_end(scope);
+    }
+    assert_in_range(inside, 10000, 90000);
+}
+
 /* Each allocation of each maker fails once, and from there on. */
 static void failing_allocations(void **state)
 {
@@ -403,4 +466,4 @@ static void without_cache(void **state)
 }
 
 TEST_MAIN(test(lifetimes), test(own_storage), test(resizing), test(blobs), test(refused_blobs), test(read_only),
-          test(failing_allocations), test(without_cache))
+          test(overlapping_blobs), test(random_bounds), test(failing_allocations), test(without_cache))
