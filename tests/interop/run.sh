@@ -1,5 +1,5 @@
-# Runs a test of this folder in Python ($PYTHON, else python3), or the rest of the line under valgrind; skipped (77) where that
-# cannot be. usage: sh tests/interop/run.sh TEST.py | sh tests/interop/run.sh valgrind PROGRAM
+# Runs a test of this folder in Python ($PYTHON, else python3), or the rest of the line under valgrind; skipped (77)
+# where that cannot be. usage: sh tests/interop/run.sh TEST.py | sh tests/interop/run.sh valgrind PROGRAM
 skip() {
     echo "skipped: $*"
     exit 77

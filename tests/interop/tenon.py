@@ -1,7 +1,7 @@
-"""What the interop tests need of libtenon.so, through ctypes: tensors, scopes, and DLPack capsules with counted deleters.
+"""What the interop tests need of libtenon.so, through ctypes: tensors, scopes, DLPack capsules with counted deleters.
 
-A capsule here is what any binding of the library for Python would make: a name that says whether somebody took the struct, and a
-destructor for one that nobody took."""
+A capsule here is what any binding of the library for Python would make: a name that says whether somebody took the
+struct, and a destructor for one that nobody took."""
 
 import ctypes as c
 import gc
@@ -16,8 +16,8 @@ OK, CPU = 0, (1, 0)
 STATE, ARGUMENT = b"state", b"bad_argument"
 # number of each dtype that both DLPack and Tenon have: the order of dtype.def
 DTYPES = {name: i for i, name in enumerate(
-    "float32 float64 float16 bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu int8 int16 "
-    "int32 int64 uint8 uint16 uint32 uint64 bool complex32 complex64 complex128".split())}
+    "float32 float64 float16 bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu "
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex32 complex64 complex128".split())}
 
 
 class Scope(c.Structure):
@@ -53,8 +53,8 @@ class Unversioned(c.Structure):
 
 
 class BlobOptions(c.Structure):
-    _fields_ = [("stride", c.POINTER(c.c_int64)), ("offset", c.c_int64), ("nbytes", c.c_size_t), ("read_only", c.c_bool),
-                ("deleter", c.c_void_p), ("context", c.c_void_p)]
+    _fields_ = [("stride", c.POINTER(c.c_int64)), ("offset", c.c_int64), ("nbytes", c.c_size_t),
+                ("read_only", c.c_bool), ("deleter", c.c_void_p), ("context", c.c_void_p)]
 
 
 Deleter = c.CFUNCTYPE(None, c.c_void_p)
@@ -164,8 +164,12 @@ class Export:
 
 
 def take(array, versioned=True):
-    """A Tenon tensor around another library's array, or None: the struct is used up in both cases."""
-    capsule = array.__dlpack__(max_version=(1, 3)) if versioned else array.__dlpack__()
+    """A Tenon tensor around another library's array, or None: the struct is used up in both cases. Libraries
+    from before DLPack 1 give what they have."""
+    try:
+        capsule = array.__dlpack__(max_version=(1, 3)) if versioned else array.__dlpack__()
+    except TypeError:
+        capsule, versioned = array.__dlpack__(), False
     address = capsule_pointer(capsule, NAMES[versioned])
     counter.watch(address, versioned)
     capsule_rename(capsule, USED[versioned])

@@ -13,8 +13,8 @@ class Block:
     def __init__(self, n, **options):
         self.array = (c.c_double * n)(*range(n))
         self.function = Delete(self.end)
-        self.options = tenon.BlobOptions(deleter=c.cast(self.function, c.c_void_p).value, context=c.addressof(self.array),
-                                         nbytes=8 * n, **options)
+        self.options = tenon.BlobOptions(deleter=c.cast(self.function, c.c_void_p).value, nbytes=8 * n,
+                                         context=c.addressof(self.array), **options)
 
     def end(self, context, data):
         assert context == data == c.addressof(self.array)

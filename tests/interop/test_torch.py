@@ -150,4 +150,5 @@ def no_growth():
 
 
 print(f"torch {torch.__version__}")
-tenon.run([out, out_unversioned, back_in, every_dtype, odd_shapes, nothing_is_copied, chain, refused_by_torch, no_growth])
+tenon.run([out, out_unversioned, back_in, every_dtype, odd_shapes, nothing_is_copied, chain, refused_by_torch,
+           no_growth])
