@@ -488,6 +488,80 @@ static void failing_allocations(void **state)
     }
 }
 
+enum { THREADS = 4, ROUNDS = 5000 };
+
+static void *give_and_end(void *tensor)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        tn_scope scope = tn_scope_begin();
+        tn_dlpack *given = tn_to_dlpack(tensor);
+        tn_tensor *shared = tn_from_dlpack(tn_to_dlpack(tensor));
+        if (!shared || *(float *)given->tensor.data != 1)
+            return tensor;
+        given->deleter(given);
+        tn_scope_end(scope);
+    }
+    return NULL;
+}
+
+/* A tensor may be given away by several threads at once, as it may be read. */
+static void threads(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *x = tn_ones(LIST(3), 1, TN_FLOAT32);
+    pthread_t each[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&each[i], NULL, give_and_end, x), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *failed;
+        pthread_join(each[i], &failed);
+        assert_null(failed);
+    }
+    assert_int_equal(x->storage->pins, 0);
+    assert_int_equal(tn_use_count(x->storage), 1);
+    tn_scope_end(scope);
+}
+
+/* Structs of random numbers, sound and not: each is deleted once, and what is refused says why. */
+static void random_structs(void **state)
+{
+    (void)state;
+    uint64_t draw = 4;
+#define DRAW(n) ((int64_t)((draw = draw * UINT64_C(6364136223846793005) + 1442695040888963407) >> 33) % (n))
+    const int64_t numbers[] = {0, 1, 2, 3, 4, 8, -1, INT64_MAX, INT64_MIN, INT64_C(1) << 62, INT64_C(1) << 32, 7};
+    enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
+    int taken = 0, turns = 50000;
+    deletions = 0;
+    for (int turn = 0; turn < turns; turn++) {
+        foreign *f = make_foreign();
+        tn_dlpack_tensor *array = &f->versioned.tensor;
+        int64_t likely = DRAW(4) == 0 ? NUMBERS : 6; /* wild numbers now and then */
+        array->ndim = (int32_t)DRAW(4);
+        for (int d = 0; d < 3; d++) {
+            f->shape[d] = numbers[DRAW(likely)];
+            f->strides[d] = numbers[DRAW(likely)];
+        }
+        array->byte_offset = (uint64_t)numbers[DRAW(likely)];
+        if (DRAW(3) == 0)
+            array->strides = NULL;
+        if (DRAW(4) == 0)
+            array->dtype = (tn_dlpack_dtype){(uint8_t)DRAW(18), (uint8_t)(8 << DRAW(5)), (uint16_t)(DRAW(8) != 0)};
+        if (DRAW(16) == 0)
+            array->device.type = (int32_t)DRAW(20);
+        tn_scope scope = tn_scope_begin();
+        tn_tensor *x = take(f, turn % 2);
+        if ((x != NULL) != (tn_error_code() == TN_OK))
+            fail_msg("turn %d: %s", turn, x ? tn_error_message() : "refused without a reason");
+        taken += x != NULL;
+        tn_error_clear();
+        tn_scope_end(scope);
+        if (deletions != turn + 1)
+            fail_msg("turn %d: %d calls of deleters", turn, deletions);
+    }
+    assert_in_range(taken, turns / 10, turns * 9 / 10);
+}
+
 /* The same with every block from malloc and back, so that valgrind sees each one's end. */
 static void without_cache(void **state)
 {
@@ -501,4 +575,4 @@ static void without_cache(void **state)
 }
 
 TEST_MAIN(test(imports), test(refused_imports), test(read_only), test(exports), test(every_dtype),
-          test(refused_exports), test(failing_allocations), test(without_cache))
+          test(refused_exports), test(threads), test(random_structs), test(failing_allocations), test(without_cache))

@@ -30,7 +30,7 @@ typedef enum tn_storage_owner {
 } tn_storage_owner;
 
 /* Ends the use of memory that came from outside. Called once, when the last tensor and storage over the memory has died, by
- * the thread that ended it, possibly while an error is pending.
+ * the thread that ended it, possibly while an error is pending. It may use the library.
  * context  as it came with the memory
  * data     the memory's first byte, as it came */
 typedef void (*tn_deleter)(void *context, void *data);
