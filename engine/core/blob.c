@@ -170,12 +170,15 @@ tn_tensor *tn_from_storage(tn_storage *storage, int64_t offset, const int64_t *s
 static tn_status check_blob(const char *function, char *data, const tni_record *record, size_t reached, size_t *nbytes)
 {
     uintptr_t end;
+    size_t start;
+    if (!tni_mul_size((size_t)record->offset, (size_t)tni_itemsize(record->dtype), &start))
+        return TNI_FAIL(TN_ERROR_OVERFLOW, function, "offset %lld leaves the address space", (long long)record->offset);
     if (*nbytes == 0)
-        *nbytes = reached;
+        *nbytes = reached > start ? reached : start; /* without elements nothing is reached */
     else if (check_bounds(function, record, reached, *nbytes))
         return tni_pending();
     if (!data && (reached > 0 || *nbytes > 0))
-        return TNI_FAIL_NULL(function, 1, "data");
+        return TNI_FAIL(TN_ERROR_NULL, function, "data is NULL, needed %zu bytes", *nbytes);
     if (__builtin_add_overflow((uintptr_t)data, *nbytes, &end))
         return TNI_FAIL(TN_ERROR_OVERFLOW, function, "%zu bytes from %p on leave the address space", *nbytes,
                         (void *)data);

@@ -291,6 +291,8 @@ static void refused_blobs(void **state)
         {array, {3, 3}, 2, TN_FLOAT32, {INT64_MAX / 2, 1}, 0, 0, TN_ERROR_OVERFLOW},
         {array, {2}, 1, TN_FLOAT32, {0}, INT64_MAX, 0, TN_ERROR_OVERFLOW},
         {array, {INT64_MAX}, 1, TN_BOOL, {2}, 0, 0, TN_ERROR_OVERFLOW},
+        {array, {0}, 1, TN_FLOAT64, {0}, INT64_MAX, 0, TN_ERROR_OVERFLOW},
+        {NULL, {0}, 1, TN_FLOAT64, {0}, 4, 0, TN_ERROR_NULL},
         {(void *)(UINTPTR_MAX - 7), {16}, 1, TN_BOOL, {0}, 0, 0, TN_ERROR_OVERFLOW},
         {array, {25}, 1, TN_FLOAT32, {0}, 0, 96, TN_ERROR_BOUNDS},
         {array, {24}, 1, TN_FLOAT32, {0}, 1, 96, TN_ERROR_BOUNDS},
