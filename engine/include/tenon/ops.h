@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <tenon/dtype.h>
 #include <tenon/tensor.h>
+#include <tenon/views.h>
 
 TN_BEGIN
 
@@ -46,46 +47,6 @@ TN_API tn_tensor *tn_full(const int64_t *size, int ndim, tn_scalar value, tn_dty
  * cost    O(numel)
  * source  torch.arange */
 TN_API tn_tensor *tn_arange(tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dtype);
-
-/* Views: they share the storage and count versions with x, which may be any tensor; nothing is copied.
- * tn_view         other sizes over the same elements; one size may be -1 (inferred)
- * tn_reshape      the view if there is one, else a contiguous copy
- * tn_transpose    swaps two dims
- * tn_t            swaps the dims of a tensor of at most two
- * tn_T            reverses all dims
- * tn_narrow       length elements of dim from start, which may be negative
- * tn_select       element `index` of dim, which disappears
- * tn_slice        start, start + step, ... below end along dim, step >= 1; bounds are clamped as in Python,
- *                 TN_SLICE_END is the end
- * tn_expand       size-1 dims repeated by stride 0, new dims in front; -1 keeps a size
- * tn_unsqueeze    a dim of size 1 at dim, -ndim-1 .. ndim
- * tn_squeeze      drops all dims of size 1
- * tn_squeeze_dim  drops dim if its size is 1
- * tn_as_strided   any sizes and strides over x's storage, the offset counted from its beginning
- * tn_contiguous   x itself (a new reference) if it is contiguous, else a contiguous copy
- * errors  common; TN_ERROR_DIM (a dim out of range, a rank over 64; tn_t of more than two dims),
- *         TN_ERROR_SHAPE (sizes that do not fit x's), TN_ERROR_ARGUMENT (a size, length, stride or offset below 0, or
- *         -1 where it cannot be inferred; a step below 1), TN_ERROR_INDEX (tn_narrow, tn_select: outside dim),
- *         TN_ERROR_OVERFLOW, TN_ERROR_VIEW (tn_view: no strides do it; the message names the pair of dims),
- *         TN_ERROR_BOUNDS (tn_as_strided: outside the storage)
- * grad    x, twice differentiable
- * cost    O(ndim); O(numel) where a copy is made
- * source  torch.Tensor's methods of these names */
-#define TN_SLICE_END INT64_MAX
-TN_API tn_tensor *tn_view(tn_tensor *x, const int64_t *size, int ndim);
-TN_API tn_tensor *tn_reshape(tn_tensor *x, const int64_t *size, int ndim);
-TN_API tn_tensor *tn_transpose(tn_tensor *x, int dim0, int dim1);
-TN_API tn_tensor *tn_t(tn_tensor *x);
-TN_API tn_tensor *tn_T(tn_tensor *x);
-TN_API tn_tensor *tn_narrow(tn_tensor *x, int dim, int64_t start, int64_t length);
-TN_API tn_tensor *tn_select(tn_tensor *x, int dim, int64_t index);
-TN_API tn_tensor *tn_slice(tn_tensor *x, int dim, int64_t start, int64_t end, int64_t step);
-TN_API tn_tensor *tn_expand(tn_tensor *x, const int64_t *size, int ndim);
-TN_API tn_tensor *tn_unsqueeze(tn_tensor *x, int dim);
-TN_API tn_tensor *tn_squeeze(tn_tensor *x);
-TN_API tn_tensor *tn_squeeze_dim(tn_tensor *x, int dim);
-TN_API tn_tensor *tn_as_strided(tn_tensor *x, const int64_t *size, const int64_t *stride, int ndim, int64_t offset);
-TN_API tn_tensor *tn_contiguous(tn_tensor *x);
 
 /* Copies.
  * tn_clone  same values, same order of strides without gaps (memory format "preserve")

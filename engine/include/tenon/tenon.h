@@ -13,6 +13,7 @@
 #include <tenon/extend.h>
 #include <tenon/file.h>
 #include <tenon/layer.h>
+#include <tenon/list.h>
 #include <tenon/nn.h>
 #include <tenon/ops.h>
 #include <tenon/random.h>
@@ -21,5 +22,6 @@
 #include <tenon/tensor.h>
 #include <tenon/threads.h>
 #include <tenon/train.h>
+#include <tenon/views.h>
 
 #endif
