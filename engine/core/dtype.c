@@ -56,6 +56,78 @@ bool tn_is_floating_point(tn_dtype dtype)
     return tni_dtype_valid(dtype) && tni_is_float(dtype);
 }
 
+bool tn_is_complex(tn_dtype dtype)
+{
+    return tni_dtype_valid(dtype) && tni_dtype_kind(dtype) == TNI_COMPLEX;
+}
+
+bool tn_is_signed(tn_dtype dtype)
+{
+    if (!tni_dtype_valid(dtype))
+        return false;
+    tni_kind kind = tni_dtype_kind(dtype);
+    return dtype == TN_QINT8 || dtype == TN_QINT32 || (kind >= TNI_INT && kind <= TNI_COMPLEX);
+}
+
+/* The floating dtypes by their exponent and mantissa bits and the codes that are left for numbers. */
+static const tn_float_facts float_facts[TN_DTYPE_COUNT] = {
+    [TN_FLOAT16] = {16, 0x1p-10, 65504, -65504, 0x1p-14, 1e-3},
+    [TN_BFLOAT16] = {16, 0x1p-7, 0x1.fep127, -0x1.fep127, 0x1p-126, 1e-2},
+    [TN_FLOAT32] = {32, 0x1p-23, 0x1.fffffep127, -0x1.fffffep127, 0x1p-126, 1e-6},
+    [TN_FLOAT64] = {64, 0x1p-52, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 0x1p-1022, 1e-15},
+    [TN_FLOAT8_E4M3FN] = {8, 0x1p-3, 448, -448, 0x1p-6, 1},
+    [TN_FLOAT8_E4M3FNUZ] = {8, 0x1p-3, 240, -240, 0x1p-7, 1},
+    [TN_FLOAT8_E5M2] = {8, 0x1p-2, 57344, -57344, 0x1p-14, 1},
+    [TN_FLOAT8_E5M2FNUZ] = {8, 0x1p-2, 57344, -57344, 0x1p-15, 1},
+    [TN_FLOAT8_E8M0FNU] = {8, 1, 0x1p127, 0x1p-127, 0x1p-127, 1},
+};
+
+tn_float_facts tn_finfo(tn_dtype dtype)
+{
+    const tn_float_facts none = {0, 0, 0, 0, 0, 0};
+    if (tni_pending() || tni_check_dtype("finfo", dtype))
+        return none;
+    if (tn_is_complex(dtype))
+        dtype = tni_real_dtype(dtype);
+    if (float_facts[dtype].bits == 0) {
+        TNI_FAIL(TN_ERROR_DTYPE, "finfo", "found %s, needed a floating or complex dtype", tn_dtype_name(dtype));
+        return none;
+    }
+    return float_facts[dtype];
+}
+
+tn_integer_facts tn_iinfo(tn_dtype dtype)
+{
+    tn_integer_facts facts = {0, 0, 0};
+    if (tni_pending() || tni_check_dtype("iinfo", dtype))
+        return facts;
+    if (!tni_is_integral(dtype)) {
+        TNI_FAIL(TN_ERROR_DTYPE, "iinfo", "found %s, needed an integer dtype", tn_dtype_name(dtype));
+        return facts;
+    }
+    facts.bits = (int)(8 * tni_itemsize(dtype));
+    facts.max = ~UINT64_C(0) >> (64 - facts.bits);
+    if (tni_dtype_kind(dtype) == TNI_INT) {
+        facts.max >>= 1;
+        facts.min = -(int64_t)facts.max - 1;
+    }
+    return facts;
+}
+
+tn_dtype tni_real_dtype(tn_dtype dtype)
+{
+    switch (dtype) {
+    case TN_COMPLEX32:
+        return TN_FLOAT16;
+    case TN_COMPLEX64:
+        return TN_FLOAT32;
+    case TN_COMPLEX128:
+        return TN_FLOAT64;
+    default:
+        return dtype;
+    }
+}
+
 /* Two integer types of which neither is bool; the only unsigned one is uint8. */
 static tn_dtype promote_integers(tn_dtype a, tn_dtype b)
 {
@@ -208,12 +280,18 @@ static int category(tn_dtype dtype)
     }
 }
 
+/* A level with the ones below it: only a higher kind there changes the dtype. Floats keep their width when numbers or
+ * 0-dim tensors make them complex. */
 static tn_dtype combine(tn_dtype higher, tn_dtype lower)
 {
     if (higher == TN_DTYPE_NONE || lower == TN_DTYPE_NONE)
         return higher == TN_DTYPE_NONE ? lower : higher;
     if (tni_dtype_kind(higher) >= TNI_QUANTIZED || category(higher) >= category(lower))
         return higher;
+    if (tni_dtype_kind(lower) == TNI_COMPLEX && tni_dtype_kind(higher) == TNI_FLOAT)
+        return to_complex(higher);
+    if (tni_dtype_kind(lower) == TNI_COMPLEX && is_wide_unsigned(higher))
+        return lower;
     return tni_promote(higher, lower);
 }
 

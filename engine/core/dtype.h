@@ -79,7 +79,10 @@ tn_dtype tni_result_type_of(const tni_result_type *state);
  * takes any. PyTorch's check of fill_, full and scalar arguments. */
 bool tni_scalar_fits(tn_scalar scalar, tn_dtype dtype);
 
-/* The dtype that a bare number has: bool, int64, or the thread's default. */
+/* The dtype of a complex dtype's parts; of any other itself. */
+tn_dtype tni_real_dtype(tn_dtype dtype);
+
+/* The dtype that a bare number has: bool, int64, the thread's default, or its complex twin. */
 tn_dtype tni_scalar_dtype(tn_scalar scalar);
 
 #endif

@@ -217,10 +217,29 @@ static bool only_element(const char *function, const tn_tensor *x, tn_dtype dtyp
     return true;
 }
 
+/* The only element as a double; of a complex number, whose imaginary part must be 0, the real one. */
+static bool real_element(const char *function, const tn_tensor *x, double *real)
+{
+    tn_complex_value z;
+    if (tni_pending() || missing(function, x))
+        return false;
+    if (tni_dtype_kind((tn_dtype)x->dtype) != TNI_COMPLEX)
+        return only_element(function, x, TN_FLOAT64, real);
+    if (!only_element(function, x, TN_COMPLEX128, &z))
+        return false;
+    *real = z.re;
+    if (z.im == 0)
+        return true;
+    char text[40];
+    tni_text_double(text, sizeof text, z.im);
+    TNI_FAIL(TN_ERROR_OVERFLOW, function, "the element has the imaginary part %s, which a real number does not hold", text);
+    return false;
+}
+
 double tn_item(const tn_tensor *x)
 {
     double value;
-    return only_element("item", x, TN_FLOAT64, &value) ? value : (double)NAN;
+    return real_element("item", x, &value) ? value : (double)NAN;
 }
 
 int64_t tn_item_i64(const tn_tensor *x)
@@ -229,9 +248,9 @@ int64_t tn_item_i64(const tn_tensor *x)
     int64_t value;
     if (tni_pending() || missing("item_i64", x))
         return 0;
-    if (!tni_is_float((tn_dtype)x->dtype))
+    if (tni_dtype_kind((tn_dtype)x->dtype) <= TNI_INT)
         return only_element("item_i64", x, TN_INT64, &value) ? value : 0;
-    if (!only_element("item_i64", x, TN_FLOAT64, &real))
+    if (!real_element("item_i64", x, &real))
         return 0;
     if (!(real >= -0x1p63 && real < 0x1p63)) {
         char text[40];
@@ -240,6 +259,51 @@ int64_t tn_item_i64(const tn_tensor *x)
         return 0;
     }
     return (int64_t)real;
+}
+
+tn_scalar tn_item_scalar(const tn_tensor *x)
+{
+    _Alignas(16) char element[16];
+    if (tni_pending() || missing("item_scalar", x) || !only_element("item_scalar", x, (tn_dtype)x->dtype, element))
+        return tn_int(0);
+    return tni_scalar_load((tn_dtype)x->dtype, element);
+}
+
+/* Whether there are n operands behind the pointer. */
+static bool has_operands(const void *operands, int n, int number, const char *name)
+{
+    if (n < 0)
+        TNI_FAIL(TN_ERROR_ARGUMENT, "result_type", "%d %s, needed 0 or more", n, name);
+    else if (n > 0 && !operands)
+        TNI_FAIL_NULL("result_type", number, name);
+    return !tni_pending();
+}
+
+tn_dtype tn_result_type(tn_tensor *const *tensors, int n_tensors, const tn_scalar *numbers, int n_numbers)
+{
+    const char *function = "result_type";
+    tni_result_type state = TNI_RESULT_TYPE_NONE;
+    bool fits = true;
+    if (tni_pending() || !has_operands(tensors, n_tensors, 1, "tensors") ||
+        !has_operands(numbers, n_numbers, 3, "numbers"))
+        return TN_DTYPE_NONE;
+    if (n_tensors + n_numbers == 0) {
+        TNI_FAIL(TN_ERROR_ARGUMENT, function, "no operands, needed at least one");
+        return TN_DTYPE_NONE;
+    }
+    for (int i = 0; i < n_tensors && fits; i++) {
+        if (!tensors[i]) {
+            TNI_FAIL_NULL(function, 1, "tensors");
+            return TN_DTYPE_NONE;
+        }
+        fits = tni_result_type_tensor(&state, (tn_dtype)tensors[i]->dtype, tensors[i]->ndim);
+    }
+    for (int i = 0; i < n_numbers && fits; i++)
+        fits = tni_result_type_scalar(&state, numbers[i]);
+    tn_dtype dtype = fits ? tni_result_type_of(&state) : TN_DTYPE_NONE;
+    if (dtype == TN_DTYPE_NONE)
+        TNI_FAIL(TN_ERROR_DTYPE, function, "the operands have no common dtype; convert one with tn_to");
+    return dtype;
 }
 
 static const char *const device_words[] = {[TN_CPU] = "cpu", [TN_META] = "meta", [TN_CUDA] = "cuda"};

@@ -33,6 +33,36 @@ TN_API size_t tn_itemsize(tn_dtype dtype);
  * errors  none */
 TN_API bool tn_is_floating_point(tn_dtype dtype);
 
+/* Whether its elements have an imaginary part; whether they can be negative (PyTorch's answer: false for unsigned
+ * integers, bool, quint8 and the packed and bits types). False for a number that is no dtype.
+ * errors  none */
+TN_API bool tn_is_complex(tn_dtype dtype);
+TN_API bool tn_is_signed(tn_dtype dtype);
+
+/* The facts of a floating dtype.
+ * eps              the gap between 1 and the next larger number
+ * smallest_normal  the smallest positive number of full precision
+ * resolution       10 to the power of minus the decimal digits that it keeps
+ * dtype    floating or complex (then the facts of its parts)
+ * errors   TN_ERROR_DTYPE; then all zero
+ * source   torch.finfo */
+typedef struct tn_float_facts {
+    int bits;
+    double eps, max, min, smallest_normal, resolution;
+} tn_float_facts;
+TN_API tn_float_facts tn_finfo(tn_dtype dtype);
+
+/* The range of an integer dtype.
+ * dtype    int8 to int64, uint8 to uint64
+ * errors   TN_ERROR_DTYPE; then all zero
+ * source   torch.iinfo */
+typedef struct tn_integer_facts {
+    int bits;
+    int64_t min;
+    uint64_t max;
+} tn_integer_facts;
+TN_API tn_integer_facts tn_iinfo(tn_dtype dtype);
+
 /* The smallest dtype that both fit in by PyTorch's rules (bool < integers < floats < complex).
  * errors  TN_ERROR_DTYPE for pairs that PyTorch does not promote: uint16 to uint64 with bool, integers or complex, two
  *         different float8 or one with another type, quantised and bits types with any other; then TN_DTYPE_NONE

@@ -131,14 +131,25 @@ TN_API double *tn_data_f64_mut(tn_tensor *x);
 TN_API int64_t *tn_data_i64_mut(tn_tensor *x);
 TN_API bool *tn_data_bool_mut(tn_tensor *x);
 
-/* The only element, as a double or an integer; floats are cut towards zero.
- * dtype   float32, float64, int64, bool
+/* The only element: tn_item as a double, tn_item_i64 as an integer (floats are cut towards zero), tn_item_scalar as a
+ * number of its own kind, without loss (uint64 from 2^63 on wraps in value.i).
+ * dtype   all numbers; tn_item and tn_item_i64 of a complex element need an imaginary part of 0; tn_item_scalar also
+ *         quantised and bits types, whose stored integer it gives
  * errors  TN_ERROR_NULL, TN_ERROR_NOT_SCALAR (not exactly one element), TN_ERROR_DEVICE (on meta),
- *         TN_ERROR_NOT_IMPLEMENTED (another dtype); tn_item_i64: TN_ERROR_OVERFLOW (nan, or what 64 bits do not hold).
- *         Then, and while an error is pending, NaN or 0
+ *         TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type); TN_ERROR_OVERFLOW (an imaginary part; tn_item_i64: nan, or
+ *         what 64 bits do not hold). Then, and while an error is pending, NaN, 0, or the integer 0
  * source  Tensor.item */
 TN_API double tn_item(const tn_tensor *x);
 TN_API int64_t tn_item_i64(const tn_tensor *x);
+TN_API tn_scalar tn_item_scalar(const tn_tensor *x);
+
+/* The dtype that arithmetic of these tensors and numbers has: tensors with dims come first; 0-dim tensors raise it only
+ * by being of a higher kind (bool < integers < floats < complex), and numbers likewise after those.
+ * n_tensors, n_numbers  how many there are, at least one in all; a pointer may be NULL when there are none
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (none at all, or a negative count), TN_ERROR_DTYPE (they have no common
+ *         dtype: see tn_promote_types); then TN_DTYPE_NONE
+ * source  torch.result_type */
+TN_API tn_dtype tn_result_type(tn_tensor *const *tensors, int n_tensors, const tn_scalar *numbers, int n_numbers);
 
 TN_END
 
