@@ -25,7 +25,7 @@ bool tni_iter_operand(tni_iter *it, char *data, const int64_t *sizes, const int6
     it->data[k] = data;
     it->dtype[k] = dtype;
     it->compute[k] = compute;
-    it->convert[k] = NULL;
+    it->convert[k] = it->again[k] = NULL;
     if (dtype != compute) {
         it->converts = true;
         it->convert[k] = k == 0 ? tni_converter_of(compute, dtype) : tni_converter_of(dtype, compute);
@@ -39,6 +39,21 @@ bool tni_iter_operand(tni_iter *it, char *data, const int64_t *sizes, const int6
         it->strides[k][d] = repeated ? 0 : strides[d - lead] * itemsize;
     }
     return true;
+}
+
+bool tni_iter_operand_via(tni_iter *it, char *data, const int64_t *sizes, const int64_t *strides, int ndim,
+                          tn_dtype dtype, tn_dtype via, tn_dtype compute)
+{
+    int k = it->operands;
+    if (!tni_iter_operand(it, data, sizes, strides, ndim, dtype, compute))
+        return false;
+    if (via == dtype || via == compute)
+        return true;
+    it->converts = true;
+    it->convert[k] = tni_converter_of(k == 0 ? compute : dtype, via);
+    it->again[k] = tni_converter_of(via, k == 0 ? dtype : compute);
+    it->between[k] = (uint8_t)tni_itemsize(via);
+    return it->convert[k] && it->again[k];
 }
 
 /* Whether dim `outer` continues dim `inner` in every operand. */
@@ -90,6 +105,19 @@ typedef struct work {
     bool stream;
 } work;
 
+/* n elements from memory to the loop's dtype (operand 0: back), in one step or two. */
+static void convert_block(const tni_iter *it, int k, char *to, int64_t to_stride, const char *from, int64_t from_stride,
+                          int64_t n)
+{
+    _Alignas(64) char middle[TNI_BLOCK * 16];
+    if (!it->again[k]) {
+        it->convert[k](to, to_stride, from, from_stride, n);
+        return;
+    }
+    it->convert[k](middle, it->between[k], from, from_stride, n);
+    it->again[k](to, to_stride, middle, it->between[k], n);
+}
+
 /* One row in which some operand is converted: block by block through the stack. */
 static void run_converted(const work *w, tni_row *row)
 {
@@ -105,14 +133,14 @@ static void run_converted(const work *w, tni_row *row)
             part.strides[k] = it->convert[k] ? itemsize : row->strides[k];
             if (it->convert[k] && k > 0) {
                 bool repeated = row->strides[k] == 0;
-                it->convert[k](blocks[k], itemsize, here, row->strides[k], repeated ? 1 : part.n);
+                convert_block(it, k, blocks[k], itemsize, here, row->strides[k], repeated ? 1 : part.n);
                 part.strides[k] = repeated ? 0 : itemsize;
             }
         }
         w->loop(&part);
         if (it->convert[0])
-            it->convert[0](row->data[0] + done * row->strides[0], row->strides[0], blocks[0],
-                           tni_itemsize(it->compute[0]), part.n);
+            convert_block(it, 0, row->data[0] + done * row->strides[0], row->strides[0], blocks[0],
+                          tni_itemsize(it->compute[0]), part.n);
     }
 }
 

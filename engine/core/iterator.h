@@ -39,7 +39,9 @@ typedef struct tni_iter {
     char *data[TNI_MAX_OPERANDS];
     tn_dtype dtype[TNI_MAX_OPERANDS];   /* in memory */
     tn_dtype compute[TNI_MAX_OPERANDS]; /* in the loop */
-    tni_converter convert[TNI_MAX_OPERANDS];
+    tni_converter convert[TNI_MAX_OPERANDS]; /* memory to loop, or back for operand 0; NULL: none is needed */
+    tni_converter again[TNI_MAX_OPERANDS];   /* a second step after `convert`; NULL: there is none */
+    uint8_t between[TNI_MAX_OPERANDS];       /* itemsize between the two steps */
     int64_t sizes[TN_MAX_NDIM];                     /* after tni_iter_run: fastest first, merged */
     int64_t strides[TNI_MAX_OPERANDS][TN_MAX_NDIM]; /* bytes */
 } tni_iter;
@@ -50,6 +52,10 @@ void tni_iter_begin(tni_iter *it, const int64_t *sizes, int ndim);
  * there is no conversion between the two dtypes. data NULL is allowed when there are no elements. */
 bool tni_iter_operand(tni_iter *it, char *data, const int64_t *sizes, const int64_t *strides, int ndim, tn_dtype dtype,
                       tn_dtype compute);
+
+/* The same by way of a third dtype: what the operand (or for operand 0 the result) is rounded or wrapped to besides. */
+bool tni_iter_operand_via(tni_iter *it, char *data, const int64_t *sizes, const int64_t *strides, int ndim,
+                          tn_dtype dtype, tn_dtype via, tn_dtype compute);
 
 static inline bool tni_iter_tensor(tni_iter *it, const tn_tensor *x, tn_dtype compute)
 {

@@ -99,6 +99,8 @@ struct tn_op_call {
     tni_form form;
     /* what infer found out and run need not find out again */
     tn_dtype compute; /* dtype of the arithmetic */
+    tn_dtype common;  /* of a pointwise family: the dtype that operands and result have outside of it */
+    uint8_t exact;    /* bit i: a number or 0-dim operand i is not rounded to a `common` of 16 bits first */
     int level;        /* CPU level, where infer asks for one: a call has one level from its first step to its last */
     tni_loop loop;    /* of a pointwise family */
     bool dense;       /* all inputs are contiguous, of that dtype and of the result's shape */

@@ -1,37 +1,47 @@
-/* Arithmetic of two operands: add, sub, mul, div, maximum. One row of `arithmetic` an operator. */
+/* Arithmetic of two operands: add, sub, mul, div, maximum, minimum, bitwise and, or, xor. One row of `arithmetic` an operator. */
 #include <tenon/ops.h>
 
 #include "base/error.h"
+#include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 
-#define NUMBER_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64))
-
-enum { ADD, SUB, MUL, DIV, MAXIMUM };
+enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, BITWISE_AND, BITWISE_OR, BITWISE_XOR };
 
 typedef struct arithmetic_row {
     tni_binary loop;
     tni_binary scaled;  /* the loop with alpha; the same as loop when there is none */
     bool divides;       /* integers give the default dtype */
     const char *refuse; /* why bool operands are refused; NULL: they are not */
+    uint8_t exact;      /* which numbers and 0-dim operands are not rounded to 16 bits first: tni_call's `exact` */
 } arithmetic_row;
 
 static const arithmetic_row arithmetic[] = {
-    [ADD] = {TNI_BINARY_add, TNI_BINARY_add_alpha, false, NULL},
-    [SUB] = {TNI_BINARY_sub, TNI_BINARY_sub_alpha, false, "bool operands, needed numbers; use tn_ne for exclusive or"},
-    [MUL] = {TNI_BINARY_mul, TNI_BINARY_mul, false, NULL},
-    [DIV] = {TNI_BINARY_div, TNI_BINARY_div, true, NULL},
-    [MAXIMUM] = {TNI_BINARY_maximum, TNI_BINARY_maximum, false, NULL},
+    [ADD] = {TNI_BINARY_add, TNI_BINARY_add_alpha, false, NULL, 0},
+    [SUB] = {TNI_BINARY_sub, TNI_BINARY_sub_alpha, false, "bool operands, needed numbers; use tn_ne for exclusive or", 0},
+    [MUL] = {TNI_BINARY_mul, TNI_BINARY_mul, false, NULL, 2},
+    [DIV] = {TNI_BINARY_div, TNI_BINARY_div, true, NULL, 2},
+    [MAXIMUM] = {TNI_BINARY_maximum, TNI_BINARY_maximum, false, NULL, 0},
+    [MINIMUM] = {TNI_BINARY_minimum, TNI_BINARY_minimum, false, NULL, 0},
+    [BITWISE_AND] = {TNI_BINARY_bitwise_and, TNI_BINARY_bitwise_and, false, NULL, 0},
+    [BITWISE_OR] = {TNI_BINARY_bitwise_or, TNI_BINARY_bitwise_or, false, NULL, 0},
+    [BITWISE_XOR] = {TNI_BINARY_bitwise_xor, TNI_BINARY_bitwise_xor, false, NULL, 0},
 };
 
 static bool is_one(tn_scalar scalar)
 {
+    if (scalar.kind == TN_SCALAR_COMPLEX)
+        return scalar.value.c.re == 1 && scalar.value.c.im == 0;
     return scalar.kind == TN_SCALAR_FLOAT ? scalar.value.f == 1 : scalar.value.i == 1;
 }
 
 static tn_status check_alpha(const tni_call *call, tn_scalar alpha, tn_dtype dtype)
 {
-    if (alpha.kind == TN_SCALAR_FLOAT && !tni_is_float(dtype))
+    bool complex = tni_dtype_kind(dtype) == TNI_COMPLEX;
+    if (alpha.kind == TN_SCALAR_COMPLEX && !complex)
+        return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "alpha is complex and the result %s, needed a real alpha",
+                        tn_dtype_name(dtype));
+    if (alpha.kind == TN_SCALAR_FLOAT && !tni_is_float(dtype) && !complex)
         return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call),
                         "alpha is a decimal and the result %s, needed an integer alpha", tn_dtype_name(dtype));
     if (alpha.kind == TN_SCALAR_BOOL && dtype != TN_BOOL)
@@ -54,7 +64,7 @@ static TNI_ASIDE tn_status infer_any(tni_call *call, tni_meta *meta)
             if (call->in[i] ? (tn_dtype)call->in[i]->dtype == TN_BOOL : attr->number[i].kind == TN_SCALAR_BOOL)
                 return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "%s", row->refuse);
     }
-    if (row->divides && !tni_is_float(dtype)) {
+    if (row->divides && tni_dtype_kind(dtype) <= TNI_INT) {
         dtype = tn_get_default_dtype();
         call->dense = false; /* the operands are converted */
     }
@@ -68,6 +78,9 @@ static TNI_ASIDE tn_status infer_any(tni_call *call, tni_meta *meta)
     if (TNI_UNLIKELY(dtype == TN_BOOL && loop == TNI_BINARY_add))
         loop = TNI_BINARY_maximum; /* true and true are true, not 2, whatever dtype they are written in */
     meta->record.dtype = dtype;
+    call->exact = row->exact;
+    if (call->op->family == MUL && !call->in[0])
+        call->exact |= 1; /* a number times a tensor is the tensor times the number */
     return tni_set_loop(call, tni_pointwise_levels[tni_cpu_level()]->binary[loop], dtype);
 }
 
@@ -85,7 +98,7 @@ static tn_status arithmetic_infer(tni_call *call, tni_meta *meta)
     if (TNI_UNLIKELY(!call->loop)) /* integers divided */
         return infer_any(call, meta);
     call->dense = true;
-    call->compute = dtype;
+    call->compute = call->common = dtype;
     tni_meta_like(meta, a, dtype);
     return TN_OK;
 }
@@ -99,8 +112,9 @@ static void arithmetic_run(const tni_call *call, void *workspace)
         tni_run_pointwise(call, 2, call->compute, &unused);
         return;
     }
-    tni_alpha alpha;
-    tni_scalar_to(attr->alpha, call->compute, &alpha);
+    tni_alpha alpha, common;
+    tni_scalar_to(attr->alpha, call->common, &common);
+    tni_converter_of(call->common, call->compute)(&alpha, 0, &common, 0, 1);
     tni_run_iterated(call, call->compute, &alpha);
 }
 
@@ -115,26 +129,44 @@ static void arithmetic_run(const tni_call *call, void *workspace)
 
 const tni_op tni_op_add = {
     .name = TNI_NAMES(add), .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)}, .n_params = 3,
-    ARITHMETIC(ADD, NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS)};
+    ARITHMETIC(ADD, TNI_REALS | TNI_BOOLS | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS)};
 
 const tni_op tni_op_sub = {
     .name = TNI_NAMES(sub), .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)}, .n_params = 3,
-    ARITHMETIC(SUB, NUMBER_DTYPES, PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS " | ! [3] true")};
+    ARITHMETIC(SUB, TNI_REALS | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS " | ! [3] true")};
 
 const tni_op tni_op_mul = {
     .name = TNI_NAMES(mul), .params = {OPERANDS}, .n_params = 2,
-    ARITHMETIC(MUL, NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), PAIRS BAD_PAIRS)};
+    ARITHMETIC(MUL, TNI_ALL_NUMBERS, PAIRS BAD_PAIRS)};
 
 const tni_op tni_op_div = {
     .name = TNI_NAMES(div), .params = {OPERANDS}, .n_params = 2,
-    ARITHMETIC(DIV, NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), PAIRS BAD_PAIRS)};
+    ARITHMETIC(DIV, TNI_ANY_REALS | TNI_COMPLEXES, PAIRS BAD_PAIRS)};
 
 const tni_op tni_op_maximum = {
     .name = TNI_NAMES_NEW_OUT(maximum), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2,
-    .n_in = 2, .n_out = 1, .dtypes = NUMBER_DTYPES | TNI_DTYPE_BIT(TN_BOOL), .attr_bytes = sizeof(tni_binary_attr),
+    .n_in = 2, .n_out = 1, .dtypes = TNI_ANY_REALS, .attr_bytes = sizeof(tni_binary_attr),
     .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = MAXIMUM,
     .samples = "[3,4] [3,4] | [3,4] [4] | [] [2] | [0,4] [4] | ! [3] [4]"};
 
+const tni_op tni_op_minimum = {
+    .name = TNI_NAMES_NEW_OUT(minimum), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2,
+    .n_in = 2, .n_out = 1, .dtypes = TNI_ANY_REALS, .attr_bytes = sizeof(tni_binary_attr),
+    .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = MINIMUM,
+    .samples = "[3,4] [3,4] | [3,4] [4] | [] [2] | [0,4] [4] | ! [3] [4]"};
+
+#define BITWISE(op, row)                                                                                                \
+    const tni_op tni_op_##op = {.name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2,                             \
+                                ARITHMETIC(row, TNI_INTEGERS | TNI_WIDE_UNSIGNED | TNI_BOOLS,                           \
+                                           "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [3,4] 2 | "  \
+                                           "3 [5] | " BAD_PAIRS " | ! [3] 1.5")};
+BITWISE(bitwise_and, BITWISE_AND)
+BITWISE(bitwise_or, BITWISE_OR)
+BITWISE(bitwise_xor, BITWISE_XOR)
+
+TNI_BINARY_FRONTS(bitwise_and)
+TNI_BINARY_FRONTS(bitwise_or)
+TNI_BINARY_FRONTS(bitwise_xor)
 TNI_BINARY_FRONTS(add)
 TNI_BINARY_FRONTS(sub)
 TNI_BINARY_FRONTS(mul)
@@ -177,6 +209,16 @@ tn_status tn_sub_alpha_(tn_tensor *self, tn_tensor *b, tn_scalar alpha)
 tn_tensor *tn_maximum(tn_tensor *a, tn_tensor *b)
 {
     return tni_with_tensor(&tni_op_maximum, a, b);
+}
+
+tn_tensor *tn_minimum(tn_tensor *a, tn_tensor *b)
+{
+    return tni_with_tensor(&tni_op_minimum, a, b);
+}
+
+tn_status tn_minimum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b)
+{
+    return tni_write_out(&tni_op_minimum, out, a, b);
 }
 
 tn_status tn_maximum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b)

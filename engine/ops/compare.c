@@ -2,11 +2,9 @@
 #include <tenon/ops.h>
 
 #include "base/error.h"
+#include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
-
-#define COMPARE_DTYPES \
-    (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) | TNI_DTYPE_BIT(TN_BOOL))
 
 static tn_status compare_infer(tni_call *call, tni_meta *meta)
 {
@@ -27,10 +25,10 @@ static void compare_run(const tni_call *call, void *workspace)
 #define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])
 #define SAMPLES "[3,4] [3,4] | [3,4] [4] | [] [2,3] | [0,4] [4] | [3,4] 2 | [5] 2.5 | 3 [5] | ! [3] [4] | ! 1 2"
 
-#define TNI_COMPARE(op, operator)                                                                             \
+#define TNI_COMPARE(op, operator, lanes, dtype_set)                                                           \
     const tni_op tni_op_##op = {                                                                              \
         .name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2, .n_in = 2, .n_out = 1, .number_in = 3,  \
-        .dtypes = COMPARE_DTYPES, .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default, \
+        .dtypes = dtype_set, .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default, \
         .infer = compare_infer, .run = compare_run, .family = TNI_COMPARE_##op, .samples = SAMPLES};          \
     TNI_BINARY_FRONTS(op)
 #include "ops/compare.def"

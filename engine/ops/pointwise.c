@@ -16,13 +16,18 @@ const tni_pointwise *const tni_pointwise_levels[TNI_CPU_LEVELS] = {
     [TNI_CPU_AVX512] = &tni_pointwise_avx512,
 };
 
-const int8_t tni_lanes_of[TN_DTYPE_COUNT] = {[TN_FLOAT32] = TNI_LANE_F32 + 1,
-                                             [TN_FLOAT64] = TNI_LANE_F64 + 1,
-                                             [TN_INT64] = TNI_LANE_I64 + 1,
-                                             [TN_BOOL] = TNI_LANE_I64 + 1};
+#define LANE(dtype, lane) [TN_##dtype] = TNI_LANE_##lane + 1
+const int8_t tni_lanes_of[TN_DTYPE_COUNT] = {
+    LANE(FLOAT32, F32),       LANE(FLOAT16, F32),         LANE(BFLOAT16, F32),        LANE(FLOAT8_E4M3FN, F32),
+    LANE(FLOAT8_E5M2, F32),   LANE(FLOAT8_E4M3FNUZ, F32), LANE(FLOAT8_E5M2FNUZ, F32), LANE(FLOAT8_E8M0FNU, F32),
+    LANE(FLOAT64, F64),       LANE(BOOL, I64),            LANE(INT8, I64),            LANE(INT16, I64),
+    LANE(INT32, I64),         LANE(INT64, I64),           LANE(UINT8, I64),           LANE(UINT16, I64),
+    LANE(UINT32, I64),        LANE(UINT64, U64),          LANE(COMPLEX32, C64),       LANE(COMPLEX64, C64),
+    LANE(COMPLEX128, C128)};
 
 const tn_dtype tni_lane_dtypes[TNI_LANES] = {
-    [TNI_LANE_F32] = TN_FLOAT32, [TNI_LANE_F64] = TN_FLOAT64, [TNI_LANE_I64] = TN_INT64};
+    [TNI_LANE_F32] = TN_FLOAT32, [TNI_LANE_F64] = TN_FLOAT64,   [TNI_LANE_I64] = TN_INT64,
+    [TNI_LANE_U64] = TN_UINT64,  [TNI_LANE_C64] = TN_COMPLEX64, [TNI_LANE_C128] = TN_COMPLEX128};
 
 tn_status tni_fail_no_kernel(const tni_call *call, tn_dtype dtype)
 {
@@ -107,23 +112,51 @@ tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
     return TN_OK;
 }
 
+/* A number or the element of a 0-dim tensor, in the dtype of the loop: rounded or wrapped to the common dtype first,
+ * unless the operator takes it exactly. */
+static void one_element(const tni_call *call, int i, char *element)
+{
+    _Alignas(16) char common[16];
+    const tn_tensor *x = call->in[i];
+    bool exact = (call->exact >> i) & 1 && tni_dtype_kind(call->common) == TNI_FLOAT;
+    tn_dtype first = exact ? call->compute : call->common;
+    char *at = exact ? element : common;
+    if (x)
+        tni_converter_of((tn_dtype)x->dtype, first)(at, 0, tni_data(x), 0, 1);
+    else
+        tni_scalar_to(((const tni_binary_attr *)call->attr)->number[i], first, at);
+    if (!exact)
+        tni_converter_of(first, call->compute)(element, 0, common, 0, 1);
+}
+
+/* The dtype of the result outside of the loop, where it has `result`. */
+static tn_dtype result_dtype(const tni_call *call, tn_dtype result)
+{
+    if (result == call->compute)
+        return call->common;
+    return result == tni_real_dtype(call->compute) ? tni_real_dtype(call->common) : result;
+}
+
 void tni_run_iterated(const tni_call *call, tn_dtype result, const void *context)
 {
     const tn_tensor *out = call->out[0];
     int n_in = call->op->n_in;
     tn_dtype compute = call->compute;
-    _Alignas(8) char number[2][8];
+    _Alignas(16) char element[2][16];
     static const int64_t none = 0;
     tni_iter it;
     tni_iter_begin(&it, out->sizes, out->ndim);
-    tni_iter_tensor(&it, out, result);
+    tni_iter_operand_via(&it, tni_data(out), out->sizes, out->strides, out->ndim, (tn_dtype)out->dtype,
+                         result_dtype(call, result), result);
     for (int i = 0; i < n_in; i++) {
-        if (call->in[i]) {
-            tni_iter_tensor(&it, call->in[i], compute);
+        const tn_tensor *x = call->in[i];
+        if (x && (x->ndim > 0 || (tn_dtype)x->dtype == compute)) {
+            tni_iter_operand_via(&it, tni_data(x), x->sizes, x->strides, x->ndim, (tn_dtype)x->dtype, call->common,
+                                 compute);
             continue;
         }
-        tni_scalar_to(((const tni_binary_attr *)call->attr)->number[i], compute, number[i]);
-        tni_iter_operand(&it, number[i], &none, &none, 0, compute, compute);
+        one_element(call, i, element[i]);
+        tni_iter_operand(&it, element[i], &none, &none, 0, compute, compute);
     }
     tni_iter_run(&it, call->loop, context);
 }

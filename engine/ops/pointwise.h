@@ -10,11 +10,21 @@
 #include "cpu/level.h"
 #include "dispatch/op.h"
 
-/* The dtypes that loops are written for; others are converted on the way (bool computes in int64). */
-typedef enum tni_lane { TNI_LANE_F32, TNI_LANE_F64, TNI_LANE_I64, TNI_LANES } tni_lane;
+/* The dtypes that loops are written for; others are converted on the way: halves and float8 compute in float32, small
+ * integers and bool in int64, complex32 in complex64. The first three are compiled for each CPU level; the loops of the
+ * others stand once, in pointwise_other.c. */
+typedef enum tni_lane {
+    TNI_LANE_F32,
+    TNI_LANE_F64,
+    TNI_LANE_I64,
+    TNI_LANE_U64,
+    TNI_LANE_C64,
+    TNI_LANE_C128,
+    TNI_LANES
+} tni_lane;
 
 typedef enum tni_unary {
-#define TNI_UNARY(name, rule, lanes) TNI_UNARY_##name,
+#define TNI_UNARY(name, rule, lanes, dtypes) TNI_UNARY_##name,
 #include "ops/unary.def"
 #undef TNI_UNARY
     TNI_UNARY_COUNT
@@ -28,7 +38,7 @@ typedef enum tni_binary {
 } tni_binary;
 
 typedef enum tni_compare {
-#define TNI_COMPARE(name, operator) TNI_COMPARE_##name,
+#define TNI_COMPARE(name, operator, lanes, dtypes) TNI_COMPARE_##name,
 #include "ops/compare.def"
 #undef TNI_COMPARE
     TNI_COMPARE_COUNT
@@ -48,6 +58,7 @@ typedef union tni_alpha {
     float f32;
     double f64;
     int64_t i64;
+    double c128[2]; /* of complex64: two floats */
 } tni_alpha;
 
 /* Attributes of operators with number operands. numbers must come first: Note [Attributes] */
@@ -69,7 +80,7 @@ static inline int tni_lane_of(tn_dtype dtype)
     return tni_lanes_of[dtype] - 1;
 }
 
-/* float32, float64 or int64. */
+/* The dtype that the lane is written for. */
 static inline tn_dtype tni_lane_dtype(int lane)
 {
     return tni_lane_dtypes[lane];
@@ -97,9 +108,10 @@ tn_status tni_check_conversions(const tni_call *call);
 static inline tn_status tni_set_loop(tni_call *call, const tni_loop *lanes, tn_dtype dtype)
 {
     int lane = tni_lane_of(dtype);
-    if (TNI_UNLIKELY(lane < 0))
+    if (TNI_UNLIKELY(lane < 0 || !lanes[lane] || !(call->op->dtypes & TNI_DTYPE_BIT(dtype))))
         return tni_fail_no_kernel(call, dtype);
     call->loop = lanes[lane];
+    call->common = dtype;
     call->compute = tni_lane_dtype(lane);
     call->dense = call->dense && call->compute == dtype;
     return TNI_LIKELY(call->dense) ? TN_OK : tni_check_conversions(call);

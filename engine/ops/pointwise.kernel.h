@@ -143,7 +143,7 @@ static inline ALWAYS_INLINE void T_NAME(binary_row)(const tni_row *row, tni_loop
 }
 
 /* Comparisons write bytes; the compiler vectorises the dense loops. */
-#define TNI_COMPARE(name, operator)                                                             \
+#define TNI_COMPARE(name, operator, lanes, dtypes)                                              \
     static void T_NAME(name)(const tni_row *row)                                                \
     {                                                                                           \
         const char *a = row->data[1], *b = row->data[2];                                        \

@@ -4,6 +4,7 @@
 
 #include "cpu/vmath.h"
 #include "ops/pointwise.h"
+#include "ops/pointwise_other.h"
 
 #define ALWAYS_INLINE __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
@@ -37,14 +38,32 @@
 #undef BINARY_ROW
 #include "cpu/simd_undef.h"
 
-/* The lanes that an operator computes in, f32 first. */
-#define NUMBERS(name) {name##_row_f32, name##_row_f64, name##_row_i64}
-#define REALS(name) {name##_row_f32, name##_row_f64, NULL}
+/* Which loops an operator has, by lane: float32, float64, int64, uint64, complex64, complex128.
+ * Compiled for this level:  WRAPPING  all; sums and products of unsigned integers are those of signed ones
+ *                           ALL       all but uint64
+ *                           ORDERED   all but complex
+ *                           FLOATING  floats and complex
+ * Standing in pointwise_other.c: the same sets as PLAIN_..., and PLAIN_SIGNED (no uint64, no complex), PLAIN_WHOLE
+ * (integers), PLAIN_EVERY (all). */
+#define WRAPPING(name) \
+    {name##_row_f32, name##_row_f64, name##_row_i64, name##_row_i64, tni_##name##_c64, tni_##name##_c128}
+#define ALL(name) {name##_row_f32, name##_row_f64, name##_row_i64, NULL, tni_##name##_c64, tni_##name##_c128}
+#define ORDERED(name) {name##_row_f32, name##_row_f64, name##_row_i64, tni_##name##_u64, NULL, NULL}
+#define FLOATING(name) {name##_row_f32, name##_row_f64, NULL, NULL, tni_##name##_c64, tni_##name##_c128}
+#define PLAIN_ALL(name) {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, NULL, tni_##name##_c64, tni_##name##_c128}
+#define PLAIN_SIGNED(name) {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, NULL, NULL, NULL}
+#define PLAIN_ORDERED(name) {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, tni_##name##_u64, NULL, NULL}
+#define PLAIN_FLOATING(name) {tni_##name##_f32, tni_##name##_f64, NULL, NULL, tni_##name##_c64, tni_##name##_c128}
+#define PLAIN_WHOLE(name) {NULL, NULL, tni_##name##_i64, tni_##name##_u64, NULL, NULL}
+#define PLAIN_EVERY(name)                                                                                        \
+    {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, tni_##name##_u64, tni_##name##_c64, tni_##name##_c128}
+#define COMPARED(name) {name##_f32, name##_f64, name##_i64, tni_##name##_u64, tni_##name##_c64, tni_##name##_c128}
+#define IN_ORDER(name) {name##_f32, name##_f64, name##_i64, NULL, NULL, NULL}
 
 extern const tni_pointwise LEVEL;
 const tni_pointwise LEVEL = {
     .unary = {
-#define TNI_UNARY(name, rule, lanes) [TNI_UNARY_##name] = lanes(name),
+#define TNI_UNARY(name, rule, lanes, dtypes) [TNI_UNARY_##name] = lanes(name),
 #include "ops/unary.def"
 #undef TNI_UNARY
     },
@@ -54,7 +73,7 @@ const tni_pointwise LEVEL = {
 #undef TNI_BINARY
     },
     .compare = {
-#define TNI_COMPARE(name, operator) [TNI_COMPARE_##name] = {name##_f32, name##_f64, name##_i64},
+#define TNI_COMPARE(name, operator, lanes, dtypes) [TNI_COMPARE_##name] = lanes(name),
 #include "ops/compare.def"
 #undef TNI_COMPARE
     },

@@ -2,16 +2,14 @@
 #include <tenon/ops.h>
 
 #include "base/error.h"
+#include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 
-#define NUMBERS_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64))
-#define REALS_DTYPES (NUMBERS_DTYPES | TNI_DTYPE_BIT(TN_BOOL)) /* integers and bool come in, converted */
-
-enum { KEEP, FLOATS };
+enum { KEEP, FLOATS, MODULUS, TRUTH };
 
 static const unsigned char rules[TNI_UNARY_COUNT] = {
-#define TNI_UNARY(name, rule, lanes) [TNI_UNARY_##name] = rule,
+#define TNI_UNARY(name, rule, lanes, dtypes) [TNI_UNARY_##name] = rule,
 #include "ops/unary.def"
 #undef TNI_UNARY
 };
@@ -19,25 +17,48 @@ static const unsigned char rules[TNI_UNARY_COUNT] = {
 static tn_status unary_infer(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *x = call->in[0];
-    tn_dtype dtype = (tn_dtype)x->dtype;
-    if (rules[call->op->family] == FLOATS && !tni_is_float(dtype) && tni_dtype_kind(dtype) <= TNI_INT)
-        dtype = tn_get_default_dtype();
-    else if (TNI_UNLIKELY(dtype == TN_BOOL))
-        return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "the tensor is bool, needed numbers");
-    tni_meta_like(meta, x, dtype);
+    const tni_loop *lanes = tni_pointwise_levels[tni_cpu_level()]->unary[call->op->family];
+    tn_dtype dtype = (tn_dtype)x->dtype, result = dtype;
+    int rule = rules[call->op->family];
+    if (TNI_UNLIKELY(!(call->op->dtypes & TNI_DTYPE_BIT(dtype)))) {
+        if (dtype == TN_BOOL)
+            return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "the tensor is bool, needed numbers");
+        return tni_fail_no_kernel(call, dtype);
+    }
+    if (rule == FLOATS && tni_dtype_kind(dtype) <= TNI_INT)
+        result = dtype = tn_get_default_dtype();
+    else if (rule == TRUTH)
+        result = TN_BOOL;
+    else if (rule == MODULUS && TNI_UNLIKELY(tni_dtype_kind(dtype) == TNI_COMPLEX)) {
+        result = tni_real_dtype(dtype);
+        if (call->form == TNI_IN_PLACE)
+            return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "the result is %s, which does not replace %s",
+                            tn_dtype_name(result), tn_dtype_name(dtype));
+    }
+    if (rule == TRUTH && call->form == TNI_IN_PLACE)
+        result = dtype; /* the 0 or 1 takes self's dtype */
+    tni_meta_like(meta, x, result);
     call->dense = x->contiguous && (tn_dtype)x->dtype == dtype;
-    return tni_set_loop(call, tni_pointwise_levels[tni_cpu_level()]->unary[call->op->family], dtype);
+    return tni_set_loop(call, lanes, dtype);
+}
+
+/* The dtype that the loop writes. */
+static tn_dtype written_dtype(const tni_call *call)
+{
+    if (rules[call->op->family] == TRUTH)
+        return TN_BOOL;
+    return rules[call->op->family] == MODULUS ? tni_real_dtype(call->compute) : call->compute;
 }
 
 static void unary_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    tni_run_pointwise(call, 1, call->compute, NULL);
+    tni_run_pointwise(call, 1, written_dtype(call), NULL);
 }
 
-#define UNARY_OP(op, lanes)                                                                                         \
+#define UNARY_OP(op, dtype_set)                                                                                     \
     const tni_op tni_op_##op = {.name = TNI_NAMES(op), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, \
-                                .n_out = 1, .dtypes = lanes##_DTYPES, .infer = unary_infer, .run = unary_run,       \
+                                .n_out = 1, .dtypes = dtype_set, .infer = unary_infer, .run = unary_run,            \
                                 .family = TNI_UNARY_##op, .samples = "[3,4] | [] | [0,3] | [2,3,4] | [37]"};        \
                                                                                                                     \
     tn_tensor *tn_##op(tn_tensor *x)                                                                                \
@@ -54,6 +75,6 @@ static void unary_run(const tni_call *call, void *workspace)
     {                                                                                                               \
         return tni_call_out(&tni_op_##op, out, &x, NULL);                                                           \
     }
-#define TNI_UNARY(name, rule, lanes) UNARY_OP(name, lanes)
+#define TNI_UNARY(name, rule, lanes, dtypes) UNARY_OP(name, dtypes)
 #include "ops/unary.def"
 #undef TNI_UNARY

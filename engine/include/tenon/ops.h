@@ -101,16 +101,42 @@ TN_API tn_status tn_sub_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_mul_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_div_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
-/* The larger of each pair; NaN if either is NaN.
+/* The larger, the smaller of each pair; NaN if either is NaN.
  * a, b    any shapes that broadcast
- * dtype   float32, float64, int64, bool
+ * dtype   all real ones but float8
  * result  broadcast shape, promoted dtype
  * errors  common
  * grad    a and b, half to each where they are equal
  * cost    O(numel)
- * source  torch.maximum */
+ * source  torch.maximum, torch.minimum */
 TN_API tn_tensor *tn_maximum(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_minimum(tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_maximum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+TN_API tn_status tn_minimum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+
+/* Bit by bit: and, or, exclusive or; of bool the logical ones.
+ * a, b    any shapes that broadcast
+ * dtype   integers and bool
+ * result  broadcast shape, promoted dtype
+ * errors  common
+ * grad    none
+ * cost    O(numel)
+ * source  torch.bitwise_and and its kin */
+TN_API tn_tensor *tn_bitwise_and(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_bitwise_and_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_bitwise_and_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_bitwise_and_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_bitwise_and_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_bitwise_or(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_bitwise_or_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_bitwise_or_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_bitwise_or_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_bitwise_or_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_bitwise_xor(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_bitwise_xor_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_bitwise_xor_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_bitwise_xor_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_bitwise_xor_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
 /* Comparisons:  eq a == b,  ne a != b,  lt a < b,  le a <= b,  gt a > b,  ge a >= b.
  * a, b    any shapes that broadcast, compared in the promoted dtype
@@ -151,12 +177,16 @@ TN_API tn_status tn_gt_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_ge_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
 /* One operand, element by element:  neg -x,  abs |x|,  relu max(x, 0) (NaN stays NaN),  exp e^x,  log of base e,
- * sigmoid 1/(1+e^-x),  tanh.
- * dtype   neg, abs, relu: float32, float64, int64; the others float32 and float64, integers and bool converted
- * result  x's shape and dtype; exp, log, sigmoid and tanh of integers and bool: the default dtype. exp, log, sigmoid
- *         and tanh are within 2 ulp
- * errors  common; TN_ERROR_DTYPE (neg, abs, relu: bool)
- * grad    x, twice differentiable
+ * sigmoid 1/(1+e^-x),  tanh,  sqrt,  reciprocal 1/x,  square x^2,  sign (-1, 0 or 1; of NaN 0),  floor,  ceil,  round to
+ * nearest and even,  trunc towards zero.
+ * dtype   neg, abs, square: float16 to float64, bfloat16, int8 to int64, uint8, complex; relu, sign, floor, ceil, round,
+ *         trunc: the real ones of these (sign also bool, the others uint16 to uint64); the others all but float8 and
+ *         complex32, integers and bool converted
+ * result  x's shape and dtype; abs of complex numbers: their real dtype; exp, log, sigmoid, tanh, sqrt and reciprocal of
+ *         integers and bool: the default dtype. exp, log, sigmoid and tanh are within 2 ulp; 16-bit floats compute in
+ *         float32 and round once
+ * errors  common; TN_ERROR_DTYPE (bool where it is no operand; abs_ of complex numbers)
+ * grad    x, twice differentiable; of sign, floor, ceil, round, trunc zero
  * cost    O(numel), at memory speed for large float32
  * source  torch.neg and its kin */
 TN_API tn_tensor *tn_neg(tn_tensor *x);
@@ -166,6 +196,14 @@ TN_API tn_tensor *tn_exp(tn_tensor *x);
 TN_API tn_tensor *tn_log(tn_tensor *x);
 TN_API tn_tensor *tn_sigmoid(tn_tensor *x);
 TN_API tn_tensor *tn_tanh(tn_tensor *x);
+TN_API tn_tensor *tn_sqrt(tn_tensor *x);
+TN_API tn_tensor *tn_reciprocal(tn_tensor *x);
+TN_API tn_tensor *tn_square(tn_tensor *x);
+TN_API tn_tensor *tn_sign(tn_tensor *x);
+TN_API tn_tensor *tn_floor(tn_tensor *x);
+TN_API tn_tensor *tn_ceil(tn_tensor *x);
+TN_API tn_tensor *tn_round(tn_tensor *x);
+TN_API tn_tensor *tn_trunc(tn_tensor *x);
 TN_API tn_status tn_neg_(tn_tensor *self);
 TN_API tn_status tn_abs_(tn_tensor *self);
 TN_API tn_status tn_relu_(tn_tensor *self);
@@ -173,6 +211,14 @@ TN_API tn_status tn_exp_(tn_tensor *self);
 TN_API tn_status tn_log_(tn_tensor *self);
 TN_API tn_status tn_sigmoid_(tn_tensor *self);
 TN_API tn_status tn_tanh_(tn_tensor *self);
+TN_API tn_status tn_sqrt_(tn_tensor *self);
+TN_API tn_status tn_reciprocal_(tn_tensor *self);
+TN_API tn_status tn_square_(tn_tensor *self);
+TN_API tn_status tn_sign_(tn_tensor *self);
+TN_API tn_status tn_floor_(tn_tensor *self);
+TN_API tn_status tn_ceil_(tn_tensor *self);
+TN_API tn_status tn_round_(tn_tensor *self);
+TN_API tn_status tn_trunc_(tn_tensor *self);
 TN_API tn_status tn_neg_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_abs_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_relu_out(tn_tensor *out, tn_tensor *x);
@@ -180,6 +226,31 @@ TN_API tn_status tn_exp_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_log_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_sigmoid_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_tanh_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_sqrt_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_reciprocal_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_square_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_sign_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_floor_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_ceil_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_round_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_trunc_out(tn_tensor *out, tn_tensor *x);
+
+/* What an element is:  isnan,  isinf (either sign; of complex numbers in either part),  logical_not (whether it is 0).
+ * dtype   isnan, isinf: all numbers; logical_not: all but float8, complex32 and uint16 to uint64
+ * result  bool, x's shape; the in-place forms write 0 or 1 in self's dtype
+ * errors  common
+ * grad    none
+ * cost    O(numel)
+ * source  torch.isnan, torch.isinf, torch.logical_not */
+TN_API tn_tensor *tn_isnan(tn_tensor *x);
+TN_API tn_tensor *tn_isinf(tn_tensor *x);
+TN_API tn_tensor *tn_logical_not(tn_tensor *x);
+TN_API tn_status tn_isnan_(tn_tensor *self);
+TN_API tn_status tn_isinf_(tn_tensor *self);
+TN_API tn_status tn_logical_not_(tn_tensor *self);
+TN_API tn_status tn_isnan_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_isinf_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_logical_not_out(tn_tensor *out, tn_tensor *x);
 
 /* Reductions over the dims of a list; n_dims 0: over all of them. keepdim keeps reduced dims with size 1.
  * sum         float32 is added in float64 and rounded once; float64 in 32 lanes and a fixed tree: the same bits for

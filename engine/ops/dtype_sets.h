@@ -1,0 +1,24 @@
+/* The sets of dtypes that operators work on, as PyTorch 2.15 has them on the CPU. */
+#ifndef TNI_OPS_DTYPE_SETS_H
+#define TNI_OPS_DTYPE_SETS_H
+
+#include "core/dtype.h"
+
+#define TNI_FLOATS \
+    (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_FLOAT16) | TNI_DTYPE_BIT(TN_BFLOAT16))
+#define TNI_FLOAT8S                                                                                          \
+    (TNI_DTYPE_BIT(TN_FLOAT8_E4M3FN) | TNI_DTYPE_BIT(TN_FLOAT8_E4M3FNUZ) | TNI_DTYPE_BIT(TN_FLOAT8_E5M2) | \
+     TNI_DTYPE_BIT(TN_FLOAT8_E5M2FNUZ) | TNI_DTYPE_BIT(TN_FLOAT8_E8M0FNU))
+#define TNI_INTEGERS                                                                                    \
+    (TNI_DTYPE_BIT(TN_INT8) | TNI_DTYPE_BIT(TN_INT16) | TNI_DTYPE_BIT(TN_INT32) | TNI_DTYPE_BIT(TN_INT64) | \
+     TNI_DTYPE_BIT(TN_UINT8))
+#define TNI_WIDE_UNSIGNED (TNI_DTYPE_BIT(TN_UINT16) | TNI_DTYPE_BIT(TN_UINT32) | TNI_DTYPE_BIT(TN_UINT64))
+#define TNI_BOOLS TNI_DTYPE_BIT(TN_BOOL)
+#define TNI_COMPLEXES (TNI_DTYPE_BIT(TN_COMPLEX64) | TNI_DTYPE_BIT(TN_COMPLEX128))
+#define TNI_COMPLEX_HALF TNI_DTYPE_BIT(TN_COMPLEX32)
+
+#define TNI_REALS (TNI_FLOATS | TNI_INTEGERS)
+#define TNI_ANY_REALS (TNI_REALS | TNI_WIDE_UNSIGNED | TNI_BOOLS) /* all but the float8 types */
+#define TNI_ALL_NUMBERS (TNI_ANY_REALS | TNI_FLOAT8S | TNI_COMPLEXES | TNI_COMPLEX_HALF)
+
+#endif
