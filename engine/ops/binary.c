@@ -137,7 +137,7 @@ const tni_op tni_op_sub = {
 
 const tni_op tni_op_mul = {
     .name = TNI_NAMES(mul), .params = {OPERANDS}, .n_params = 2,
-    ARITHMETIC(MUL, TNI_ALL_NUMBERS, PAIRS BAD_PAIRS)};
+    ARITHMETIC(MUL, TNI_ANY_REALS | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS BAD_PAIRS)};
 
 const tni_op tni_op_div = {
     .name = TNI_NAMES(div), .params = {OPERANDS}, .n_params = 2,

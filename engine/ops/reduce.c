@@ -1,4 +1,4 @@
-/* Reductions: sum, mean, amax. Rules of torch's functions of these names.
+/* Reductions: sum, mean, amax, amin. Rules of torch's functions of these names.
  *
  * Note [Order of sums]
  * The elements that fall into one result are walked in the order of memory and cut into pieces of PIECE along the
@@ -16,6 +16,7 @@
 #include "base/pool.h"
 #include "core/geometry.h"
 #include "core/iterator.h"
+#include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
@@ -23,10 +24,7 @@
 
 enum { PIECE = 4096, CHUNK = 1 << 16, BAND = 128, LEAST_COLUMNS = 16 };
 
-enum { SUM, MEAN, AMAX };
-
-#define NUMBER_DTYPES \
-    (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) | TNI_DTYPE_BIT(TN_BOOL))
+enum { SUM, MEAN, AMAX, AMIN };
 
 extern const tni_reduce_kernels tni_reduce_baseline, tni_reduce_avx2, tni_reduce_avx512;
 
@@ -79,25 +77,28 @@ static tn_status reduce_infer(tni_call *call, tni_meta *meta)
     tn_dtype dtype = attr->dtype;
     if (dtype != TN_DTYPE_NONE && tni_check_dtype(name, dtype))
         return tni_pending();
-    if (dtype == TN_DTYPE_NONE && call->form == TNI_OUT && call->op->family != AMAX)
+    if (dtype == TN_DTYPE_NONE && call->form == TNI_OUT && call->op->family < AMAX)
         dtype = (tn_dtype)call->out[0]->dtype; /* torch.sum and torch.mean with out= add in out's dtype */
     if (dtype == TN_DTYPE_NONE) {
         dtype = (tn_dtype)x->dtype;
         if (call->op->family == SUM && tni_dtype_kind(dtype) <= TNI_INT)
             dtype = TN_INT64;
     }
-    if (call->op->family == MEAN && !tni_is_float(dtype))
+    if (call->op->family == MEAN && tni_dtype_kind(dtype) <= TNI_INT)
         return TNI_FAIL(TN_ERROR_DTYPE, name, "the tensor is %s, needed a floating dtype; convert it, or give one",
                         tn_dtype_name(dtype));
     int lane = tni_lane_of(dtype);
-    if (lane < 0 || !tni_converter_of((tn_dtype)x->dtype, tni_lane_dtype(lane)))
-        return tni_fail_no_kernel(call, lane < 0 ? dtype : (tn_dtype)x->dtype);
-    call->compute = tni_lane_dtype(lane);
+    if (!(call->op->dtypes & TNI_DTYPE_BIT(dtype)))
+        return tni_fail_no_kernel(call, dtype);
+    if (!tni_converter_of((tn_dtype)x->dtype, tni_lane_dtype(lane)))
+        return tni_fail_no_kernel(call, (tn_dtype)x->dtype);
+    call->compute = lane == TNI_LANE_U64 ? TN_INT64 : tni_lane_dtype(lane); /* sums of both wrap to the same bits */
     if (tni_reduced_dims(name, x, &attr->dims, &mask))
         return tni_pending();
-    for (int d = 0; d < x->ndim && call->op->family == AMAX; d++)
+    for (int d = 0; d < x->ndim && call->op->family >= AMAX; d++)
         if (x->sizes[d] == 0 && mask & (UINT64_C(1) << d))
-            return TNI_FAIL(TN_ERROR_EMPTY, name, "dim %d has no elements, and nothing has no largest one", d);
+            return TNI_FAIL(TN_ERROR_EMPTY, name, "dim %d has no elements, and nothing has no %s one", d,
+                            call->op->family == AMAX ? "largest" : "smallest");
     int ndim = tni_reduced_sizes(x, mask, attr->keepdim, meta->room);
     return tni_meta_contiguous(call, meta, ndim, dtype, (tn_device_type)x->device);
 }
@@ -175,20 +176,45 @@ typedef struct cascade {
     tni_total level[64];
 } cascade;
 
+static bool is_complex(const plan *p)
+{
+    return tni_dtype_kind(p->compute) == TNI_COMPLEX;
+}
+
+/* Whether b is taken: it is beyond a, or NaN. */
+static bool beyond(const plan *p, tni_total a, tni_total b)
+{
+    bool most = p->reduction == TNI_MAX;
+    if (p->compute == TN_INT64)
+        return most ? b.i64 > a.i64 : b.i64 < a.i64;
+    double x = p->compute == TN_FLOAT32 ? (double)a.f32 : a.f64, y = p->compute == TN_FLOAT32 ? (double)b.f32 : b.f64;
+    return isnan(y) || (most ? y > x : y < x);
+}
+
 static tni_total fold(const plan *p, tni_total a, tni_total b)
 {
     tni_total both = {.i64 = 0};
+    if (p->reduction != TNI_SUM)
+        return beyond(p, a, b) ? b : a;
     if (p->compute == TN_INT64) {
-        both.i64 = p->reduction == TNI_SUM ? (int64_t)((uint64_t)a.i64 + (uint64_t)b.i64)
-                   : a.i64 > b.i64         ? a.i64
-                                           : b.i64;
-    } else if (p->reduction == TNI_SUM) {
-        both.f64 = a.f64 + b.f64;
-    } else if (p->compute == TN_FLOAT32) {
-        both.f32 = b.f32 > a.f32 || isnan(b.f32) ? b.f32 : a.f32;
+        both.i64 = (int64_t)((uint64_t)a.i64 + (uint64_t)b.i64);
+    } else if (is_complex(p)) {
+        both.c128[0] = a.c128[0] + b.c128[0];
+        both.c128[1] = a.c128[1] + b.c128[1];
     } else {
-        both.f64 = b.f64 > a.f64 || isnan(b.f64) ? b.f64 : a.f64;
+        both.f64 = a.f64 + b.f64;
     }
+    return both;
+}
+
+/* Complex rows are two rows of real numbers, each at every second place. */
+static tni_total row_of(const plan *p, const char *x, int64_t stride, int64_t n)
+{
+    if (!is_complex(p))
+        return p->kernel->row(x, stride, n);
+    tni_total both = {.i64 = 0};
+    both.c128[0] = p->kernel->row(x, 2 * stride, n).f64;
+    both.c128[1] = p->kernel->row(x + tni_itemsize(p->compute) / 2, 2 * stride, n).f64;
     return both;
 }
 
@@ -217,7 +243,7 @@ static tni_total cascade_end(const plan *p, const cascade *c)
 /* Folds n elements from `x`, converting them first if need be. */
 static void fold_row(const plan *p, cascade *c, const char *x, int64_t stride, int64_t n)
 {
-    _Alignas(64) char block[TNI_BLOCK * 8];
+    _Alignas(64) char block[TNI_BLOCK * 16];
     char bits[TNI_BLOCK];
     int64_t itemsize = tni_itemsize(p->x_dtype), piece = p->convert ? TNI_BLOCK : PIECE;
     for (int64_t i = 0; i < n; i += piece) {
@@ -231,9 +257,9 @@ static void fold_row(const plan *p, cascade *c, const char *x, int64_t stride, i
                 step = 1;
             }
             p->convert(block, tni_itemsize(p->compute), here, step, some);
-            cascade_add(p, c, p->kernel->row(block, 1, some));
+            cascade_add(p, c, row_of(p, block, 1, some));
         } else {
-            cascade_add(p, c, p->kernel->row(here, stride, some));
+            cascade_add(p, c, row_of(p, here, stride, some));
         }
     }
 }
@@ -259,6 +285,10 @@ static void store(const plan *p, int64_t at, tni_total total)
     tn_dtype dtype = p->compute;
     if (p->reduction == TNI_SUM && p->compute == TN_FLOAT32)
         dtype = TN_FLOAT64;
+    if (is_complex(p)) {
+        dtype = TN_COMPLEX128;
+        total.c128[1] /= (double)p->divisor;
+    }
     if (p->divisor != 1)
         total.f64 /= (double)p->divisor;
     tni_converter_of(dtype, p->out_dtype)(y, 0, &total, 0, 1);
@@ -321,14 +351,14 @@ static void column_task(void *context, int64_t task)
     const char *x = p->x + position(kept, task / tiles * kept->sizes[0] + first, &out) * itemsize;
     _Alignas(64) char band[TNI_COLUMNS * 8], sums[TNI_COLUMNS * 8];
     memset(sums, 0, (size_t)(n * wide));
-    if (p->reduction == TNI_MAX)
+    if (p->reduction != TNI_SUM)
         memcpy(sums, x, (size_t)(n * wide));
     for (int64_t r = 0; r < reduced->numel; r += reduced->sizes[0]) {
         const char *rows = x + position(reduced, r, &unused) * itemsize;
         for (int64_t b = 0; b < reduced->sizes[0]; b += BAND) {
             int64_t some = reduced->sizes[0] - b < BAND ? reduced->sizes[0] - b : BAND;
             const char *here = rows + b * reduced->strides[0] * itemsize;
-            if (p->reduction == TNI_MAX) {
+            if (p->reduction != TNI_SUM) {
                 p->kernel->columns(sums, here, reduced->strides[0], some, n);
                 continue;
             }
@@ -390,8 +420,9 @@ static void make_plan(plan *p, const tni_call *call)
         p->truth = tni_converter_of(p->x_dtype, TN_BOOL);
         p->convert = tni_converter_of(TN_BOOL, p->compute);
     }
-    p->reduction = call->op->family == AMAX ? TNI_MAX : TNI_SUM;
-    p->kernel = &tni_reduce_levels[tni_cpu_level()]->kernel[p->reduction][tni_lane_of(p->compute)];
+    p->reduction = call->op->family == AMAX ? TNI_MAX : call->op->family == AMIN ? TNI_MIN : TNI_SUM;
+    p->kernel =
+        &tni_reduce_levels[tni_cpu_level()]->kernel[p->reduction][tni_lane_of(tni_real_dtype(p->compute))];
     p->divisor = call->op->family == MEAN ? p->reduced.numel : 1;
     p->chunks = chunks_of(p->reduced.numel);
     p->partial = NULL;
@@ -410,7 +441,7 @@ static void reduce_run(const tni_call *call, void *workspace)
     make_plan(&p, call);
     p.partial = workspace;
     /* columns where the kept dim is the dense one; x is in the first cache line by line then */
-    if (!p.convert && p.kept.strides[0] == 1 && p.kept.sizes[0] >= LEAST_COLUMNS && p.reduced.numel > 0)
+    if (!p.convert && !is_complex(&p) && p.kept.strides[0] == 1 && p.kept.sizes[0] >= LEAST_COLUMNS && p.reduced.numel > 0)
         run_columns(&p);
     else
         run_rows(&p);
@@ -430,16 +461,21 @@ static const tni_reduce_attr reduce_default = {.dtype = TN_DTYPE_NONE};
 
 const tni_op tni_op_sum = {
     .name = TNI_NAMES_NEW_OUT(sum), .params = {DIMS, TNI_OPTIONAL("dtype", 'D', tni_reduce_attr, dtype)},
-    .n_params = 4, REDUCTION(SUM, NUMBER_DTYPES), .exact_out_dtype = true,
+    .n_params = 4, REDUCTION(SUM, TNI_ANY_REALS | TNI_COMPLEXES), .exact_out_dtype = true,
     .samples = REDUCE_SAMPLES "[0,3] | [0,3] 0 | [3,4] 0 false float64 | " BAD_DIMS};
 
 const tni_op tni_op_mean = {
     .name = TNI_NAMES_NEW_OUT(mean), .params = {DIMS, TNI_OPTIONAL("dtype", 'D', tni_reduce_attr, dtype)},
-    .n_params = 4, REDUCTION(MEAN, TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64)), .exact_out_dtype = true,
+    .n_params = 4, REDUCTION(MEAN, TNI_FLOATS | TNI_COMPLEXES), .exact_out_dtype = true,
     .samples = REDUCE_SAMPLES "[0,3] | [0,3] 0 | " BAD_DIMS};
 
 const tni_op tni_op_amax = {
-    .name = TNI_NAMES_NEW_OUT(amax), .params = {DIMS}, .n_params = 3, REDUCTION(AMAX, NUMBER_DTYPES),
+    .name = TNI_NAMES_NEW_OUT(amax), .params = {DIMS}, .n_params = 3, REDUCTION(AMAX, TNI_REALS | TNI_BOOLS),
+    .exact_out_dtype = true,
+    .samples = REDUCE_SAMPLES "[0,3] 1 | ! [0,3] | ! [0,3] 0 | " BAD_DIMS};
+
+const tni_op tni_op_amin = {
+    .name = TNI_NAMES_NEW_OUT(amin), .params = {DIMS}, .n_params = 3, REDUCTION(AMIN, TNI_REALS | TNI_BOOLS),
     .exact_out_dtype = true,
     .samples = REDUCE_SAMPLES "[0,3] 1 | ! [0,3] | ! [0,3] 0 | " BAD_DIMS};
 
@@ -487,6 +523,16 @@ tn_tensor *tn_mean(tn_tensor *x, const int *dims, int n_dims, bool keepdim, tn_d
 tn_tensor *tn_amax(tn_tensor *x, const int *dims, int n_dims, bool keepdim)
 {
     return reduce(&tni_op_amax, x, dims, n_dims, keepdim, TN_DTYPE_NONE);
+}
+
+tn_tensor *tn_amin(tn_tensor *x, const int *dims, int n_dims, bool keepdim)
+{
+    return reduce(&tni_op_amin, x, dims, n_dims, keepdim, TN_DTYPE_NONE);
+}
+
+tn_status tn_amin_out(tn_tensor *out, tn_tensor *x, const int *dims, int n_dims, bool keepdim)
+{
+    return reduce_out(&tni_op_amin, out, x, dims, n_dims, keepdim);
 }
 
 tn_status tn_sum_out(tn_tensor *out, tn_tensor *x, const int *dims, int n_dims, bool keepdim)

@@ -58,49 +58,13 @@ static void F(sum_columns)(void *totals, const void *data, int64_t row_stride, i
             total[c] += (A)x[c];
 }
 
-/* NaN wins: a value is taken if it is larger or NaN, and nothing is larger than NaN. */
-static inline F(lanes) F(larger)(F(lanes) x, F(lanes) best)
-{
-    F(mask) take = (F(mask))(x > best) | (F(mask))IS_NAN(x);
-    return (F(lanes))(((F(mask))x & take) | ((F(mask))best & ~take));
-}
+#define EXTREME max
+#define BEYOND >
+#include "ops/extreme.kernel.h"
 
-static inline T F(larger_one)(T x, T best)
-{
-    return x > best || IS_NAN(x) ? x : best;
-}
-
-static tni_total F(max_row)(const void *data, int64_t stride, int64_t n)
-{
-    const T *x = data;
-    T best = x[0];
-    int64_t i = 1;
-    if (stride == 1 && n >= 16) {
-        F(lanes) a = *(const F(part) *)x, b = *(const F(part) *)(x + 8);
-        for (i = 16; i + 16 <= n; i += 16) {
-            a = F(larger)(*(const F(part) *)(x + i), a);
-            b = F(larger)(*(const F(part) *)(x + i + 8), b);
-        }
-        a = F(larger)(a, b);
-        best = a[0];
-        for (int l = 1; l < 8; l++)
-            best = F(larger_one)(a[l], best);
-    }
-    for (; i < n; i++)
-        best = F(larger_one)(x[i * stride], best);
-    tni_total result;
-    memcpy(&result, &best, sizeof best);
-    return result;
-}
-
-static void F(max_columns)(void *totals, const void *data, int64_t row_stride, int64_t rows, int64_t columns)
-{
-    T *best = totals;
-    const T *x = data;
-    for (int64_t r = 0; r < rows; r++, x += row_stride)
-        for (int64_t c = 0; c < columns; c++)
-            best[c] = x[c] > best[c] || IS_NAN(x[c]) ? x[c] : best[c];
-}
+#define EXTREME min
+#define BEYOND <
+#include "ops/extreme.kernel.h"
 
 #undef F
 #undef JOIN

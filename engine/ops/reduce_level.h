@@ -30,4 +30,5 @@ extern const tni_reduce_kernels LEVEL;
 const tni_reduce_kernels LEVEL = {
     .kernel = {
         [TNI_SUM] = {{sum_row_f32, sum_columns_f32}, {sum_row_f64, sum_columns_f64}, {sum_row_i64, sum_columns_i64}},
-        [TNI_MAX] = {{max_row_f32, max_columns_f32}, {max_row_f64, max_columns_f64}, {max_row_i64, max_columns_i64}}}};
+        [TNI_MAX] = {{max_row_f32, max_columns_f32}, {max_row_f64, max_columns_f64}, {max_row_i64, max_columns_i64}},
+        [TNI_MIN] = {{min_row_f32, min_columns_f32}, {min_row_f64, min_columns_f64}, {min_row_i64, min_columns_i64}}}};

@@ -296,7 +296,7 @@ static void overlap(void **state)
             if (!name || !(pairs || (op->n_in == 1 && op->n_params == 1 && form == TNI_OUT)))
                 continue;
             tn_scope scope = tn_scope_begin();
-            tn_tensor *base = tn_arange(tn_float(0), tn_float(13), tn_float(1), TN_FLOAT32);
+            tn_tensor *base = tn_arange(tn_int(0), tn_int(13), tn_int(1), claimed(op, TN_FLOAT32) ? TN_FLOAT32 : TN_INT64);
             tn_tensor *high = tn_narrow(base, 0, 1, 12), *low = tn_narrow(base, 0, 0, 12);
             tn_value values[3];
             memset(values, 0, sizeof values);

@@ -13,7 +13,7 @@ enum { MOST_ALLOCATIONS = 64 };
 static tn_dtype first_dtype(const tni_op *op)
 {
     for (int dtype = 0; dtype < TN_DTYPE_COUNT && op->dtypes; dtype++)
-        if (op->dtypes & TNI_DTYPE_BIT(dtype))
+        if (op->dtypes & TNI_DTYPE_BIT(dtype) && (dtype <= TN_FLOAT64 || dtype == TN_INT64))
             return (tn_dtype)dtype;
     return TN_FLOAT32;
 }

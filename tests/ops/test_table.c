@@ -160,7 +160,9 @@ static void check_refused(const tni_op *op, const sample *s, tn_dtype dtype)
 
 static void run_operator(const tni_op *op, int layouts)
 {
-    uint32_t ran = 0, claimed = op->dtypes ? op->dtypes : 0;
+    const uint32_t known = TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) |
+                           TNI_DTYPE_BIT(TN_BOOL);
+    uint32_t ran = 0, claimed = op->dtypes & known;
     const char *text = op->samples;
     sample s;
     if (!text)

@@ -131,7 +131,7 @@ static void broadcast_shape(const reference_call *call, int operands, grid *shap
     }
 }
 
-enum { ADD, SUB, MUL, DIV, MAXIMUM };
+enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, AND, OR, XOR };
 
 static double larger(double a, double b)
 {
@@ -155,7 +155,7 @@ static cell arithmetic_floats(int row, double a, double b, double alpha, tn_dtyp
         c = a / b;
         break;
     default:
-        c = larger(a, b);
+        c = row == MINIMUM ? -larger(-a, -b) : larger(a, b);
     }
     return rounded(c, dtype);
 }
@@ -166,6 +166,10 @@ static cell arithmetic_integers(int row, int64_t a, int64_t b, int64_t alpha)
     cell c = {0, row == ADD   ? (int64_t)(x + s * y)
                  : row == SUB ? (int64_t)(x - s * y)
                  : row == MUL ? (int64_t)(x * y)
+                 : row == AND ? (int64_t)(x & y)
+                 : row == OR  ? (int64_t)(x | y)
+                 : row == XOR ? (int64_t)(x ^ y)
+                 : row == MINIMUM ? (a < b ? a : b)
                  : a > b      ? a
                               : b};
     return c;
@@ -223,7 +227,7 @@ static void compare(const reference_call *call, expectation *e, int row)
     }
 }
 
-enum { NEG, ABS, RELU, EXP, LOG, SIGMOID, TANH };
+enum { NEG, ABS, RELU, SQUARE, SIGN, FLOOR, CEIL, ROUND, TRUNC, ISNAN, ISINF, NOT, EXP, LOG, SIGMOID, TANH, SQRT, RECIPROCAL };
 
 static long double smooth(int row, long double x)
 {
@@ -232,6 +236,10 @@ static long double smooth(int row, long double x)
         return expl(x);
     case LOG:
         return logl(x);
+    case SQRT:
+        return sqrtl(x);
+    case RECIPROCAL:
+        return 1 / x;
     case SIGMOID:
         return 1 / (1 + expl(-x));
     default:
@@ -239,14 +247,46 @@ static long double smooth(int row, long double x)
     }
 }
 
+static double rounding(int row, double x)
+{
+    switch (row) {
+    case SQUARE:
+        return x * x;
+    case SIGN:
+        return (x > 0) - (x < 0);
+    case FLOOR:
+        return floor(x);
+    case CEIL:
+        return ceil(x);
+    case ROUND:
+        return rint(x);
+    default:
+        return trunc(x);
+    }
+}
+
 static void unary(const reference_call *call, expectation *e, int row)
 {
     const grid *x = &call->arguments[0].grid;
     tn_dtype dtype = row >= EXP && !dtype_is_float(x->dtype) ? tn_get_default_dtype() : x->dtype;
-    e->grid = grid_new(dtype, x->sizes, x->ndim);
+    bool truth = row >= ISNAN && row <= NOT;
+    e->grid = grid_new(truth ? TN_BOOL : dtype, x->sizes, x->ndim);
     double *bounds = bounds_for(e);
     for (int64_t i = 0; i < x->numel; i++) {
         cell c = cell_convert(x->cells[i], x->dtype, dtype), *y = &e->grid.cells[i];
+        bool real = dtype_is_float(dtype), zero = real ? c.f == 0 : c.i == 0;
+        if (truth) {
+            y->i = row == NOT ? zero : real && (row == ISNAN ? isnan(c.f) : isinf(c.f));
+            continue;
+        }
+        if (row >= SQUARE && row <= TRUNC) {
+            *y = real ? rounded(rounding(row, c.f), dtype) : c;
+            if (row == SQUARE)
+                y->i = (int64_t)((uint64_t)c.i * (uint64_t)c.i);
+            if (row == SIGN)
+                y->i = (c.i > 0) - (c.i < 0);
+            continue;
+        }
         bool negative = dtype_is_float(dtype) ? c.f < 0 : c.i < 0;
         if (row >= EXP) {
             *y = rounded(smooth(row, (long double)c.f), dtype);
@@ -263,7 +303,7 @@ static void unary(const reference_call *call, expectation *e, int row)
 
 /* --- reductions */
 
-enum { SUM, MEAN, AMAX, ARGMAX };
+enum { SUM, MEAN, AMAX, ARGMAX, AMIN, ARGMIN };
 
 uint64_t reference_dims(const reference_call *call, int i, int ndim)
 {
@@ -343,18 +383,20 @@ static void largest(const reference_call *call, expectation *e, int row)
 {
     const grid *x = &call->arguments[0].grid;
     uint64_t mask = reference_dims(call, 1, x->ndim);
-    reduced_shape(call, x, mask, row == AMAX ? x->dtype : TN_INT64, e);
+    bool index = row == ARGMAX || row == ARGMIN, least = row >= AMIN;
+    reduced_shape(call, x, mask, index ? TN_INT64 : x->dtype, e);
     bool *seen = calloc((size_t)e->grid.numel + 1, sizeof *seen);
     cell *best = calloc((size_t)e->grid.numel + 1, sizeof *best);
     for (int64_t i = 0; i < x->numel; i++) {
         int64_t inside, at = reduced_place(x, &e->grid, mask, flag(call, 2), i, &inside);
         cell c = x->cells[i], b = best[at];
-        bool take = !seen[at] || (dtype_is_float(x->dtype) ? !isnan(b.f) && (c.f > b.f || isnan(c.f)) : c.i > b.i);
+        bool take = !seen[at] || (dtype_is_float(x->dtype) ? !isnan(b.f) && ((least ? c.f < b.f : c.f > b.f) || isnan(c.f))
+                                                         : least ? c.i < b.i : c.i > b.i);
         if (!take)
             continue;
         seen[at] = true;
         best[at] = c;
-        e->grid.cells[at] = row == AMAX ? c : (cell){0, inside};
+        e->grid.cells[at] = index ? (cell){0, inside} : c;
     }
     free(seen);
     free(best);
@@ -541,6 +583,10 @@ static const struct {
     {"mul", arithmetic, MUL},
     {"div", arithmetic, DIV},
     {"maximum", arithmetic, MAXIMUM},
+    {"minimum", arithmetic, MINIMUM},
+    {"bitwise_and", arithmetic, AND},
+    {"bitwise_or", arithmetic, OR},
+    {"bitwise_xor", arithmetic, XOR},
     {"eq", compare, EQ},
     {"ne", compare, NE},
     {"lt", compare, LT},
@@ -554,10 +600,23 @@ static const struct {
     {"log", unary, LOG},
     {"sigmoid", unary, SIGMOID},
     {"tanh", unary, TANH},
+    {"sqrt", unary, SQRT},
+    {"reciprocal", unary, RECIPROCAL},
+    {"square", unary, SQUARE},
+    {"sign", unary, SIGN},
+    {"floor", unary, FLOOR},
+    {"ceil", unary, CEIL},
+    {"round", unary, ROUND},
+    {"trunc", unary, TRUNC},
+    {"isnan", unary, ISNAN},
+    {"isinf", unary, ISINF},
+    {"logical_not", unary, NOT},
     {"sum", sum, SUM},
     {"mean", sum, MEAN},
     {"amax", largest, AMAX},
     {"argmax", largest, ARGMAX},
+    {"amin", largest, AMIN},
+    {"argmin", largest, ARGMIN},
     {"matmul", matmul, 0},
     {"linear", linear, 0},
     {"linear_reference", linear, 0},
