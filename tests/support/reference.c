@@ -11,14 +11,14 @@
 
 typedef void (*reference)(const reference_call *call, expectation *e, int row);
 
-static const reference_argument *argument(const reference_call *call, int i)
+const reference_argument *reference_given(const reference_call *call, int i)
 {
     return i < call->n && call->arguments[i].kind != SAMPLE_NONE ? &call->arguments[i] : NULL;
 }
 
 int64_t reference_integer(const reference_call *call, int i, int64_t otherwise)
 {
-    const reference_argument *a = argument(call, i);
+    const reference_argument *a = reference_given(call, i);
     return a ? a->given->number.value.i : otherwise;
 }
 
@@ -27,9 +27,9 @@ static bool flag(const reference_call *call, int i)
     return reference_integer(call, i, 0) != 0;
 }
 
-static tn_dtype dtype_argument(const reference_call *call, int i, tn_dtype otherwise)
+tn_dtype reference_dtype(const reference_call *call, int i, tn_dtype otherwise)
 {
-    const reference_argument *a = argument(call, i);
+    const reference_argument *a = reference_given(call, i);
     return a ? a->given->dtype : otherwise;
 }
 
@@ -39,7 +39,7 @@ static double unit(tn_dtype dtype)
 }
 
 /* The step from x to the next number of the dtype. */
-static double ulp(double x, tn_dtype dtype)
+double reference_ulp(double x, tn_dtype dtype)
 {
     int bits = dtype == TN_FLOAT32 ? 23 : 52, least = dtype == TN_FLOAT32 ? -126 : -1022;
     if (x == 0 || !isfinite(x))
@@ -48,7 +48,7 @@ static double ulp(double x, tn_dtype dtype)
     return ldexp(1, (exponent < least ? least : exponent) - bits);
 }
 
-static double *bounds_for(expectation *e)
+double *reference_bounds(expectation *e)
 {
     e->bounds = calloc((size_t)e->grid.numel + 1, sizeof *e->bounds);
     return e->bounds;
@@ -67,7 +67,7 @@ static int category(tn_dtype dtype)
     return dtype_is_float(dtype) ? 2 : dtype == TN_INT64 ? 1 : 0;
 }
 
-static tn_dtype scalar_dtype(tn_scalar s)
+tn_dtype reference_scalar_dtype(tn_scalar s)
 {
     return s.kind == TN_SCALAR_FLOAT ? tn_get_default_dtype() : s.kind == TN_SCALAR_INT ? TN_INT64 : TN_BOOL;
 }
@@ -77,7 +77,7 @@ tn_dtype reference_promote(const reference_call *call, int operands)
     int highest = 0;
     for (int i = 0; i < operands; i++) {
         const reference_argument *a = &call->arguments[i];
-        int kind = category(a->kind == SAMPLE_TENSOR ? a->grid.dtype : scalar_dtype(a->given->number));
+        int kind = category(a->kind == SAMPLE_TENSOR ? a->grid.dtype : reference_scalar_dtype(a->given->number));
         highest = kind > highest ? kind : highest;
     }
     for (int level = 0; level < 3; level++) {
@@ -86,7 +86,7 @@ tn_dtype reference_promote(const reference_call *call, int operands)
         for (int i = 0; i < operands; i++) {
             const reference_argument *a = &call->arguments[i];
             int own = a->kind != SAMPLE_TENSOR ? 2 : a->grid.ndim > 0 ? 0 : 1;
-            tn_dtype dtype = a->kind == SAMPLE_TENSOR ? a->grid.dtype : scalar_dtype(a->given->number);
+            tn_dtype dtype = a->kind == SAMPLE_TENSOR ? a->grid.dtype : reference_scalar_dtype(a->given->number);
             if (own != level || category(dtype) != highest)
                 continue;
             best = found && (best == TN_FLOAT64 || dtype == TN_FLOAT64) ? TN_FLOAT64 : dtype;
@@ -100,7 +100,7 @@ tn_dtype reference_promote(const reference_call *call, int operands)
 
 /* --- pointwise */
 
-static cell operand_cell(const reference_argument *a, const grid *result, const int64_t *index, tn_dtype dtype)
+cell reference_operand(const reference_argument *a, const grid *result, const int64_t *index, tn_dtype dtype)
 {
     if (a->kind != SAMPLE_TENSOR) {
         tn_scalar s = a->given->number;
@@ -146,7 +146,7 @@ static cell arithmetic_floats(int row, double a, double b, double alpha, tn_dtyp
     case ADD:
     case SUB:
         c = row == ADD ? a + alpha * b : a - alpha * b;
-        *bound = alpha == 1 ? 0 : unit(dtype) * (fabs(a) + 2 * fabs(alpha * b)) + ulp(0, dtype);
+        *bound = alpha == 1 ? 0 : unit(dtype) * (fabs(a) + 2 * fabs(alpha * b)) + reference_ulp(0, dtype);
         break;
     case MUL:
         c = a * b;
@@ -184,14 +184,14 @@ static void arithmetic(const reference_call *call, expectation *e, int row)
         dtype = tn_get_default_dtype();
     broadcast_shape(call, 2, &shape);
     e->grid = grid_new(dtype, shape.sizes, shape.ndim);
-    double *bounds = bounds_for(e);
-    const reference_argument *alpha = row == ADD || row == SUB ? argument(call, 2) : NULL;
+    double *bounds = reference_bounds(e);
+    const reference_argument *alpha = row == ADD || row == SUB ? reference_given(call, 2) : NULL;
     tn_scalar one = tn_int(1), scale = alpha ? alpha->given->number : one;
     double factor = scale.kind == TN_SCALAR_FLOAT ? scale.value.f : (double)scale.value.i;
     for (int64_t i = 0; i < e->grid.numel; i++) {
         grid_index(&e->grid, i, index);
-        cell a = operand_cell(&call->arguments[0], &e->grid, index, dtype);
-        cell b = operand_cell(&call->arguments[1], &e->grid, index, dtype);
+        cell a = reference_operand(&call->arguments[0], &e->grid, index, dtype);
+        cell b = reference_operand(&call->arguments[1], &e->grid, index, dtype);
         cell *c = &e->grid.cells[i];
         if (dtype_is_float(dtype))
             *c = arithmetic_floats(row, a.f, b.f, factor, dtype, &bounds[i]);
@@ -221,8 +221,8 @@ static void compare(const reference_call *call, expectation *e, int row)
     e->grid = grid_new(TN_BOOL, shape.sizes, shape.ndim);
     for (int64_t i = 0; i < e->grid.numel; i++) {
         grid_index(&e->grid, i, index);
-        cell a = operand_cell(&call->arguments[0], &e->grid, index, dtype);
-        cell b = operand_cell(&call->arguments[1], &e->grid, index, dtype);
+        cell a = reference_operand(&call->arguments[0], &e->grid, index, dtype);
+        cell b = reference_operand(&call->arguments[1], &e->grid, index, dtype);
         e->grid.cells[i].i = dtype_is_float(dtype) ? COMPARE(row, a.f, b.f) : COMPARE(row, a.i, b.i);
     }
 }
@@ -271,7 +271,7 @@ static void unary(const reference_call *call, expectation *e, int row)
     tn_dtype dtype = row >= EXP && !dtype_is_float(x->dtype) ? tn_get_default_dtype() : x->dtype;
     bool truth = row >= ISNAN && row <= NOT;
     e->grid = grid_new(truth ? TN_BOOL : dtype, x->sizes, x->ndim);
-    double *bounds = bounds_for(e);
+    double *bounds = reference_bounds(e);
     for (int64_t i = 0; i < x->numel; i++) {
         cell c = cell_convert(x->cells[i], x->dtype, dtype), *y = &e->grid.cells[i];
         bool real = dtype_is_float(dtype), zero = real ? c.f == 0 : c.i == 0;
@@ -290,7 +290,7 @@ static void unary(const reference_call *call, expectation *e, int row)
         bool negative = dtype_is_float(dtype) ? c.f < 0 : c.i < 0;
         if (row >= EXP) {
             *y = rounded(smooth(row, (long double)c.f), dtype);
-            bounds[i] = 4 * ulp(y->f, dtype);
+            bounds[i] = 4 * reference_ulp(y->f, dtype);
         } else if (row == RELU) {
             *y = negative ? (cell){0, 0} : c;
         } else if (row == NEG || (row == ABS && (negative || signbit(c.f)))) {
@@ -307,7 +307,7 @@ enum { SUM, MEAN, AMAX, ARGMAX, AMIN, ARGMIN };
 
 uint64_t reference_dims(const reference_call *call, int i, int ndim)
 {
-    const reference_argument *a = argument(call, i);
+    const reference_argument *a = reference_given(call, i);
     if (!a || (a->kind == SAMPLE_INTS && a->given->n == 0))
         return ~UINT64_C(0);
     int64_t single = a->given->number.value.i;
@@ -355,9 +355,9 @@ static void sum(const reference_call *call, expectation *e, int row)
 {
     const grid *x = &call->arguments[0].grid;
     uint64_t mask = reference_dims(call, 1, x->ndim);
-    tn_dtype dtype = dtype_argument(call, 3, dtype_is_float(x->dtype) ? x->dtype : TN_INT64);
+    tn_dtype dtype = reference_dtype(call, 3, dtype_is_float(x->dtype) ? x->dtype : TN_INT64);
     reduced_shape(call, x, mask, dtype, e);
-    double *bounds = bounds_for(e);
+    double *bounds = reference_bounds(e);
     int64_t results = e->grid.numel, inside, count = results > 0 ? x->numel / results : 0;
     long double *sums = calloc((size_t)results + 1, sizeof *sums), *sizes = calloc((size_t)results + 1, sizeof *sizes);
     for (int64_t i = 0; i < x->numel; i++) {
@@ -373,7 +373,7 @@ static void sum(const reference_call *call, expectation *e, int row)
         e->grid.cells[i] = rounded(row == MEAN ? sums[i] / scale : sums[i], dtype);
         /* (PIECE / 32 + log2 n) eps of the sum of sizes for float64, one rounding for float32: ops/reduce.c */
         bounds[i] = (double)(sizes[i] / (scale > 0 ? scale : 1)) * (128 + 20) * DBL_EPSILON / 2 +
-                    ulp(e->grid.cells[i].f, dtype);
+                    reference_ulp(e->grid.cells[i].f, dtype);
     }
     free(sums);
     free(sizes);
@@ -418,7 +418,7 @@ static void dot(const grid *a, int64_t a_at, int64_t a_step, const grid *b, int6
     }
     *c = rounded(total, a->dtype);
     c->i = (int64_t)whole;
-    *bound = (double)(k + 2) * unit(a->dtype) * (double)size + ulp(c->f, a->dtype);
+    *bound = (double)(k + 2) * unit(a->dtype) * (double)size + reference_ulp(c->f, a->dtype);
 }
 
 static void matmul(const reference_call *call, expectation *e, int row)
@@ -439,7 +439,7 @@ static void matmul(const reference_call *call, expectation *e, int row)
     if (b->ndim > 1)
         sizes[n++] = columns;
     e->grid = grid_new(a->dtype, sizes, n);
-    double *bounds = bounds_for(e);
+    double *bounds = reference_bounds(e);
     for (int64_t i = 0; i < e->grid.numel; i++) {
         grid_index(&e->grid, i, index);
         for (int d = 0; d < batch_a; d++)
@@ -461,14 +461,14 @@ static void matmul(const reference_call *call, expectation *e, int row)
 static void linear(const reference_call *call, expectation *e, int family)
 {
     const grid *x = &call->arguments[0].grid, *w = &call->arguments[1].grid;
-    const reference_argument *bias = argument(call, 2);
+    const reference_argument *bias = reference_given(call, 2);
     (void)family;
     bool row = w->ndim == 1; /* weight [in]: one output, without a dim */
     int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM], k = w->sizes[w->ndim - 1], columns = row ? 1 : w->sizes[0];
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[x->ndim - 1] = columns;
     e->grid = grid_new(x->dtype, sizes, x->ndim - row);
-    double *bounds = bounds_for(e);
+    double *bounds = reference_bounds(e);
     for (int64_t i = 0; i < e->grid.numel; i++) {
         const cell *add = NULL;
         if (bias) {
@@ -485,92 +485,6 @@ static void linear(const reference_call *call, expectation *e, int family)
 static void sigmoid_reference(const reference_call *call, expectation *e, int row)
 {
     unary(call, e, row);
-}
-
-/* --- creation and copies */
-
-enum { ZEROS, ONES, FULL };
-
-static void create(const reference_call *call, expectation *e, int row)
-{
-    const sample_argument *size = call->arguments[0].given;
-    tn_scalar value = row == FULL ? call->arguments[1].given->number : tn_int(row == ONES);
-    tn_dtype dtype =
-        dtype_argument(call, row == FULL ? 2 : 1, row == FULL ? scalar_dtype(value) : tn_get_default_dtype());
-    cell c = {value.kind == TN_SCALAR_FLOAT ? value.value.f : 0, value.kind == TN_SCALAR_FLOAT ? 0 : value.value.i};
-    e->grid = grid_new(dtype, size->numbers, size->n);
-    for (int64_t i = 0; i < e->grid.numel; i++)
-        e->grid.cells[i] = cell_convert(c, value.kind == TN_SCALAR_FLOAT ? TN_FLOAT64 : TN_INT64, dtype);
-}
-
-static void arange(const reference_call *call, expectation *e, int row)
-{
-    const tn_scalar one = {TN_SCALAR_INT, {1}};
-    tn_scalar parts[3] = {call->arguments[0].given->number, call->arguments[1].given->number, one};
-    double real[3];
-    bool whole = true;
-    (void)row;
-    if (argument(call, 2))
-        parts[2] = argument(call, 2)->given->number;
-    for (int i = 0; i < 3; i++) {
-        whole = whole && parts[i].kind != TN_SCALAR_FLOAT;
-        real[i] = parts[i].kind == TN_SCALAR_FLOAT ? parts[i].value.f : (double)parts[i].value.i;
-    }
-    tn_dtype dtype = dtype_argument(call, 3, whole ? TN_INT64 : tn_get_default_dtype());
-    int64_t n = (int64_t)ceil((real[1] - real[0]) / real[2]);
-    e->grid = grid_new(dtype, &n, 1);
-    double *bounds = bounds_for(e);
-    for (int64_t i = 0; i < n; i++) {
-        cell c = {real[0] + (double)i * real[2], 0};
-        e->grid.cells[i] = cell_convert(c, TN_FLOAT64, dtype);
-        bounds[i] = whole ? 0 : ulp(c.f, dtype);
-    }
-}
-
-static void converted(const grid *x, tn_dtype dtype, expectation *e)
-{
-    e->grid = grid_new(dtype, x->sizes, x->ndim);
-    for (int64_t i = 0; i < x->numel; i++)
-        e->grid.cells[i] = cell_convert(x->cells[i], x->dtype, dtype);
-}
-
-static void clone(const reference_call *call, expectation *e, int row)
-{
-    (void)row;
-    converted(&call->arguments[0].grid, call->arguments[0].grid.dtype, e);
-}
-
-static void to(const reference_call *call, expectation *e, int row)
-{
-    const grid *x = &call->arguments[0].grid;
-    (void)row;
-    converted(x, call->arguments[1].given->dtype, e);
-    if (x->dtype == e->grid.dtype)
-        e->shares = IS_SAME;
-}
-
-static void copy(const reference_call *call, expectation *e, int row)
-{
-    const grid *self = &call->arguments[0].grid;
-    int64_t index[GRID_NDIM];
-    (void)row;
-    e->grid = grid_new(self->dtype, self->sizes, self->ndim);
-    for (int64_t i = 0; i < e->grid.numel; i++) {
-        grid_index(&e->grid, i, index);
-        e->grid.cells[i] = operand_cell(&call->arguments[1], &e->grid, index, self->dtype);
-    }
-}
-
-static void fill(const reference_call *call, expectation *e, int row)
-{
-    const grid *self = &call->arguments[0].grid;
-    const reference_argument *value = argument(call, 1);
-    tn_scalar s = value ? value->given->number : tn_int(0);
-    cell c = {s.kind == TN_SCALAR_FLOAT ? s.value.f : 0, s.kind == TN_SCALAR_FLOAT ? 0 : s.value.i};
-    (void)row;
-    e->grid = grid_new(self->dtype, self->sizes, self->ndim);
-    for (int64_t i = 0; i < e->grid.numel; i++)
-        e->grid.cells[i] = cell_convert(c, s.kind == TN_SCALAR_FLOAT ? TN_FLOAT64 : TN_INT64, self->dtype);
 }
 
 static const struct {
@@ -621,15 +535,6 @@ static const struct {
     {"linear", linear, 0},
     {"linear_reference", linear, 0},
     {"sigmoid_reference", sigmoid_reference, SIGMOID},
-    {"zeros", create, ZEROS},
-    {"ones", create, ONES},
-    {"full", create, FULL},
-    {"arange", arange, 0},
-    {"clone", clone, 0},
-    {"to", to, 0},
-    {"copy_", copy, 0},
-    {"fill_", fill, 0},
-    {"zero_", fill, 0},
 };
 
 bool reference_of(const reference_call *call, expectation *e)
@@ -641,7 +546,7 @@ bool reference_of(const reference_call *call, expectation *e)
         references[i].reference(call, e, references[i].row);
         return true;
     }
-    return reference_of_view(call, e);
+    return reference_of_creation(call, e) || reference_of_view(call, e);
 }
 
 void expectation_free(expectation *e)

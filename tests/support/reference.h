@@ -36,6 +36,23 @@ void expectation_free(expectation *e);
 /* reference_of for views: reference_views.c. *e must be zero. */
 bool reference_of_view(const reference_call *call, expectation *e);
 
+/* The same for creation, copies and masks: reference_create.c. */
+bool reference_of_creation(const reference_call *call, expectation *e);
+
+/* Argument i; NULL when it was left off. */
+const reference_argument *reference_given(const reference_call *call, int i);
+
+/* Argument i, a dtype, or `otherwise`; the dtype that a bare number has. */
+tn_dtype reference_dtype(const reference_call *call, int i, tn_dtype otherwise);
+tn_dtype reference_scalar_dtype(tn_scalar s);
+
+/* The element of an operand that broadcasts to `result`, at an index of that, in dtype. */
+cell reference_operand(const reference_argument *a, const grid *result, const int64_t *index, tn_dtype dtype);
+
+/* The step from x to the next number of the dtype; room for the bounds of e's elements. */
+double reference_ulp(double x, tn_dtype dtype);
+double *reference_bounds(expectation *e);
+
 /* Argument i, an integer, or what it is when it was left off. */
 int64_t reference_integer(const reference_call *call, int i, int64_t otherwise);
 

@@ -1,0 +1,118 @@
+/* The references of creation, copies and masks: see reference.h. */
+#include <math.h>
+#include <string.h>
+
+#include "support/reference.h"
+
+typedef void (*reference)(const reference_call *call, expectation *e, int row);
+
+enum { ZEROS, ONES, FULL };
+
+static void create(const reference_call *call, expectation *e, int row)
+{
+    const sample_argument *size = call->arguments[0].given;
+    tn_scalar value = row == FULL ? call->arguments[1].given->number : tn_int(row == ONES);
+    tn_dtype dtype =
+        reference_dtype(call, row == FULL ? 2 : 1, row == FULL ? reference_scalar_dtype(value) : tn_get_default_dtype());
+    cell c = {value.kind == TN_SCALAR_FLOAT ? value.value.f : 0, value.kind == TN_SCALAR_FLOAT ? 0 : value.value.i};
+    e->grid = grid_new(dtype, size->numbers, size->n);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        e->grid.cells[i] = cell_convert(c, value.kind == TN_SCALAR_FLOAT ? TN_FLOAT64 : TN_INT64, dtype);
+}
+
+static void arange(const reference_call *call, expectation *e, int row)
+{
+    const tn_scalar one = {TN_SCALAR_INT, {1}};
+    tn_scalar parts[3] = {call->arguments[0].given->number, call->arguments[1].given->number, one};
+    double real[3];
+    bool whole = true;
+    (void)row;
+    if (reference_given(call, 2))
+        parts[2] = reference_given(call, 2)->given->number;
+    for (int i = 0; i < 3; i++) {
+        whole = whole && parts[i].kind != TN_SCALAR_FLOAT;
+        real[i] = parts[i].kind == TN_SCALAR_FLOAT ? parts[i].value.f : (double)parts[i].value.i;
+    }
+    tn_dtype dtype = reference_dtype(call, 3, whole ? TN_INT64 : tn_get_default_dtype());
+    int64_t n = (int64_t)ceil((real[1] - real[0]) / real[2]);
+    e->grid = grid_new(dtype, &n, 1);
+    double *bounds = reference_bounds(e);
+    for (int64_t i = 0; i < n; i++) {
+        cell c = {real[0] + (double)i * real[2], 0};
+        e->grid.cells[i] = cell_convert(c, TN_FLOAT64, dtype);
+        bounds[i] = whole ? 0 : reference_ulp(c.f, dtype);
+    }
+}
+
+static void converted(const grid *x, tn_dtype dtype, expectation *e)
+{
+    e->grid = grid_new(dtype, x->sizes, x->ndim);
+    for (int64_t i = 0; i < x->numel; i++)
+        e->grid.cells[i] = cell_convert(x->cells[i], x->dtype, dtype);
+}
+
+static void clone(const reference_call *call, expectation *e, int row)
+{
+    (void)row;
+    converted(&call->arguments[0].grid, call->arguments[0].grid.dtype, e);
+}
+
+static void to(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    (void)row;
+    converted(x, call->arguments[1].given->dtype, e);
+    if (x->dtype == e->grid.dtype)
+        e->shares = IS_SAME;
+}
+
+static void copy(const reference_call *call, expectation *e, int row)
+{
+    const grid *self = &call->arguments[0].grid;
+    int64_t index[GRID_NDIM];
+    (void)row;
+    e->grid = grid_new(self->dtype, self->sizes, self->ndim);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        e->grid.cells[i] = reference_operand(&call->arguments[1], &e->grid, index, self->dtype);
+    }
+}
+
+static void fill(const reference_call *call, expectation *e, int row)
+{
+    const grid *self = &call->arguments[0].grid;
+    const reference_argument *value = reference_given(call, 1);
+    tn_scalar s = value ? value->given->number : tn_int(0);
+    cell c = {s.kind == TN_SCALAR_FLOAT ? s.value.f : 0, s.kind == TN_SCALAR_FLOAT ? 0 : s.value.i};
+    (void)row;
+    e->grid = grid_new(self->dtype, self->sizes, self->ndim);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        e->grid.cells[i] = cell_convert(c, s.kind == TN_SCALAR_FLOAT ? TN_FLOAT64 : TN_INT64, self->dtype);
+}
+
+static const struct {
+    const char *name;
+    reference reference;
+    int row;
+} references[] = {
+    {"zeros", create, ZEROS},
+    {"ones", create, ONES},
+    {"full", create, FULL},
+    {"arange", arange, 0},
+    {"clone", clone, 0},
+    {"to", to, 0},
+    {"copy_", copy, 0},
+    {"fill_", fill, 0},
+    {"zero_", fill, 0},
+};
+
+bool reference_of_creation(const reference_call *call, expectation *e)
+{
+    for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
+        if (strcmp(references[i].name, call->name) != 0)
+            continue;
+        references[i].reference(call, e, references[i].row);
+        return true;
+    }
+    return false;
+}
