@@ -188,7 +188,7 @@ tn_status tn_scope_end(tn_scope scope)
 }
 
 /* The newest slot that holds the object, or used when there is none. */
-static uint32_t search_slot(const tni_scope_stack *stack, const tn_object *object)
+static TNI_ASIDE uint32_t search_slot(const tni_scope_stack *stack, const tn_object *object)
 {
     for (uint32_t slot = stack->used; slot > 0; slot--)
         if (stack->slots[slot - 1] == object)
@@ -197,7 +197,7 @@ static uint32_t search_slot(const tni_scope_stack *stack, const tn_object *objec
 }
 
 /* The same, by the hint where it is one of this stack. */
-static uint32_t find_slot(const tni_scope_stack *stack, const tn_object *object)
+static inline uint32_t find_slot(const tni_scope_stack *stack, const tn_object *object)
 {
     uint32_t slot = __atomic_load_n(&object->slot, __ATOMIC_RELAXED);
     if (TNI_LIKELY(slot < stack->used && owned_here(stack, object, slot) && stack->slots[slot] == object))

@@ -60,6 +60,13 @@ static inline void tni_object_init(tn_object *object, const tn_object_class *typ
     object->references = 1;
 }
 
+/* The same for an object that a scope holds at once: tni_scope_hold sets the rest. */
+static inline void tni_object_begin(tn_object *object, const tn_object_class *type)
+{
+    object->type = type;
+    object->references = 1;
+}
+
 void tni_object_destroy_block(tn_object *object);
 
 /* Destroys an object whose last reference is gone. Classes with bytes == 0 free their own block in destroy. */
