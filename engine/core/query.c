@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/convert.h"
 #include "core/geometry.h"
+#include "core/lazy.h"
 #include "core/tensor.h"
 
 static bool missing(const char *function, const tn_tensor *x)
@@ -118,6 +119,22 @@ int64_t tn_version(const tn_tensor *x)
     return missing("version", x) ? 0 : __atomic_load_n(&x->counter->version, __ATOMIC_RELAXED);
 }
 
+/* Raw data says the wrong thing of a lazy tensor: Note [Lazy bits]. */
+static bool refuse_lazy(const char *function, const tn_tensor *x)
+{
+    if (!tni_is_lazy(x))
+        return false;
+    if (x->keys & TNI_KEY_ZERO)
+        TNI_FAIL(TN_ERROR_STATE, function, "a zero tensor has no memory, needed zeros of its own: tn_clone makes them");
+    else if (x->keys & TNI_KEY_CONJ)
+        TNI_FAIL(TN_ERROR_STATE, function, "the tensor is a lazy conjugate, whose memory holds other values: "
+                                           "tn_resolve_conj makes a tensor of its own");
+    else
+        TNI_FAIL(TN_ERROR_STATE, function, "the tensor is a lazy negative, whose memory holds other values: "
+                                           "tn_resolve_neg makes a tensor of its own");
+    return true;
+}
+
 /* The address of the first element after the checks that all data functions share. */
 static char *address(const char *function, const tn_tensor *x, tn_dtype wanted)
 {
@@ -132,6 +149,8 @@ static char *address(const char *function, const tn_tensor *x, tn_dtype wanted)
         TNI_FAIL(TN_ERROR_DEVICE, function, "the tensor is on meta, which has no data");
         return NULL;
     }
+    if (refuse_lazy(function, x))
+        return NULL;
     return x->numel ? tni_data(x) : NULL;
 }
 
@@ -206,7 +225,10 @@ static bool only_element(const char *function, const tn_tensor *x, tn_dtype dtyp
                  text);
         return false;
     }
-    const char *data = address(function, x, TN_DTYPE_NONE);
+    char element[16];
+    const char *data = tni_is_lazy(x) ? element : address(function, x, TN_DTYPE_NONE);
+    if (data == element)
+        tni_read_element(x, x->keys & TNI_KEY_ZERO ? NULL : tni_data(x), element);
     tni_converter convert = tni_converter_of((tn_dtype)x->dtype, dtype);
     if (data && !convert)
         TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, function, "no conversion from %s to %s", tn_dtype_name((tn_dtype)x->dtype),

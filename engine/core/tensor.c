@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/geometry.h"
+#include "core/lazy.h"
 
 static void tensor_destroy(void *object);
 
@@ -272,10 +273,10 @@ tn_tensor *tni_tensor_like(const char *function, const tn_tensor *like, tn_dtype
     return x;
 }
 
-static inline void set_view(tn_tensor *x, tn_tensor *of)
+static inline void set_view(tn_tensor *x, tn_tensor *of, const tni_record *record)
 {
     x->has_inner = false;
-    x->keys = of->keys;
+    x->keys = of->keys ^ record->toggle;
     x->storage = of->storage;
     x->counter = of->counter;
     x->base = of->base ? of->base : of;
@@ -296,7 +297,7 @@ static TNI_ASIDE tn_tensor *view_any(const char *function, tn_tensor *of, const 
     if (!x)
         return NULL;
     set_record(x, record, dims, record->device, false);
-    set_view(x, of);
+    set_view(x, of, record);
     return x;
 }
 
@@ -310,7 +311,19 @@ tn_tensor *tni_tensor_view(const char *function, tn_tensor *of, const tni_record
     if (TNI_UNLIKELY(!x))
         return view_any(function, of, record);
     set_record(x, record, x->inline_dims, record->device, false);
-    set_view(x, of);
+    set_view(x, of, record);
+    return x;
+}
+
+tn_tensor *tni_zero_tensor(const char *function, const tni_record *record)
+{
+    tni_record apart = *record;
+    apart.device = TN_META; /* a storage without memory */
+    tn_tensor *x = tni_tensor_new(function, &apart);
+    if (x) {
+        x->device = TN_CPU;
+        x->keys = TNI_KEY_CPU | TNI_KEY_ZERO;
+    }
     return x;
 }
 

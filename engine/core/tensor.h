@@ -89,6 +89,7 @@ typedef struct tni_record {
     int64_t numel;
     int64_t offset;
     bool contiguous; /* known to be: saves finding out. false: found out */
+    uint64_t toggle; /* of a view: keys that it has and its base has not, or the other way round (core/lazy.h) */
 } tni_record;
 
 /* The record of a tensor of these sizes and strides (0 or more; NULL: contiguous, made in the room for 64 at `strides`),
@@ -118,6 +119,9 @@ tn_tensor *tni_tensor_like(const char *function, const tn_tensor *x, tn_dtype dt
 
 /* A view of x: its storage, its counter, its base. NULL as above. */
 tn_tensor *tni_tensor_view(const char *function, tn_tensor *x, const tni_record *record);
+
+/* A zero tensor (Note [Lazy bits]) on the CPU: the record's shape without memory. NULL as above. */
+tn_tensor *tni_zero_tensor(const char *function, const tni_record *record);
 
 /* The geometry that tni_tensor_regrid replaced. It ends by tni_tensor_restore, which cannot fail, or tni_geometry_drop. */
 typedef struct tni_geometry {

@@ -15,7 +15,11 @@ typedef struct layer_slot {
     void *context;
 } layer_slot;
 
-static layer_slot layers[64];
+static layer_slot layers[64] = {
+    [TNI_CONJ_BIT] = {tni_lazy_layer, NULL},
+    [TNI_NEG_BIT] = {tni_lazy_layer, NULL},
+    [TNI_ZERO_BIT] = {tni_lazy_layer, NULL},
+};
 
 void tni_set_layer(int bit, tn_layer_handler handler, void *context)
 {
@@ -125,8 +129,7 @@ void tni_meta_preserved(tni_meta *meta, const tn_tensor *x)
     tni_preserved_strides(x->sizes, x->strides, x->ndim, meta->room);
 }
 
-/* Fills the record where infer only named the input that the result is like. */
-static void settle(tni_meta *meta)
+void tni_meta_settle(tni_meta *meta)
 {
     if (!meta->like)
         return;
@@ -144,7 +147,7 @@ static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
     tni_geometry old;
     void *workspace = NULL;
     size_t bytes = 0, scratch = 0;
-    settle(meta);
+    tni_meta_settle(meta);
     if (check_output(call, meta, out))
         return tni_pending();
     bool resized = !has_shape(out, record);
@@ -211,7 +214,7 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call, b
     if (TNI_UNLIKELY(op->infer(call, &meta) != TN_OK))
         return tni_pending();
     if (to_meta) {
-        settle(&meta);
+        tni_meta_settle(&meta);
         meta.record.device = TN_META;
     }
     if (TNI_UNLIKELY(call->form != TNI_NEW))

@@ -1,7 +1,7 @@
 /* Dispatch keys: bits of a uint64, backends low, layers above; the highest bit of a call is handled first.
  *
  *     bit 0, 1      CPU, META           (core/tensor.h)
- *     bit 32, 33    CONJ, NEG           views with a pending conjugation or sign
+ *     bit 32 .. 34  CONJ, NEG, ZERO     views with a pending conjugation or sign, zeros without memory (core/lazy.h)
  *     bit 40        AUTOGRAD            records
  *     bit 48 .. 55  layers registered from outside (tenon/layer.h)
  *
@@ -12,10 +12,15 @@
 #include <stdint.h>
 #include <tenon/layer.h>
 
+#include "core/lazy.h"
+
 #define TNI_LAYER_BIT(i) (48 + (i))
 #define TNI_KEY_LAYER(i) (UINT64_C(1) << TNI_LAYER_BIT(i))
 #define TNI_BACKEND_KEYS UINT64_C(0xffffffff)
 #define TNI_LAYER_KEYS (~TNI_BACKEND_KEYS)
+
+/* Of the CONJ, NEG and ZERO bits: dispatch/lazy.c. */
+tn_status tni_lazy_layer(void *context, tn_op_call *call);
 
 /* Puts a handler on a layer bit, or takes it off with NULL. */
 void tni_set_layer(int bit, tn_layer_handler handler, void *context);

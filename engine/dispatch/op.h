@@ -75,6 +75,7 @@ struct tni_op {
     bool overlap_allowed;    /* writes of one value everywhere may hit a cell twice */
     bool exact_out_dtype;    /* out= must have the result's dtype; otherwise tn_can_cast is enough */
     uint32_t dtypes;         /* TNI_DTYPE_BIT of those that run computes in; the tests run each */
+    uint8_t zero_through;    /* bit i: with a zero tensor as input i the result is one */
     uint16_t attr_bytes;
     const void *attr_default; /* attr_bytes of defaults for calls by name; NULL: zeros */
     tn_status (*infer)(tni_call *call, tni_meta *meta);
@@ -137,6 +138,9 @@ extern const int tni_operator_count;
 
 void tni_meta_preserved(tni_meta *meta, const tn_tensor *x);
 
+/* Fills the record where infer only named the input that the result is like. */
+void tni_meta_settle(tni_meta *meta);
+
 /* For infer: the result has x's shape and order of strides, without gaps, and the given dtype, over fresh memory. */
 static inline void tni_meta_like(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
 {
@@ -161,6 +165,7 @@ static inline void tni_meta_view(tni_meta *meta, tn_tensor *x)
     record->numel = x->numel;
     record->offset = x->offset;
     record->contiguous = false;
+    record->toggle = 0;
 }
 
 #endif

@@ -136,11 +136,11 @@ const tni_op tni_op_sub = {
     ARITHMETIC(SUB, TNI_REALS | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS " | ! [3] true")};
 
 const tni_op tni_op_mul = {
-    .name = TNI_NAMES(mul), .params = {OPERANDS}, .n_params = 2,
+    .name = TNI_NAMES(mul), .params = {OPERANDS}, .n_params = 2, .zero_through = 3,
     ARITHMETIC(MUL, TNI_ANY_REALS | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS BAD_PAIRS)};
 
 const tni_op tni_op_div = {
-    .name = TNI_NAMES(div), .params = {OPERANDS}, .n_params = 2,
+    .name = TNI_NAMES(div), .params = {OPERANDS}, .n_params = 2, .zero_through = 1,
     ARITHMETIC(DIV, TNI_ANY_REALS | TNI_COMPLEXES, PAIRS BAD_PAIRS)};
 
 const tni_op tni_op_maximum = {

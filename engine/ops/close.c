@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "core/lazy.h"
 #include "core/geometry.h"
 #include "core/tensor.h"
 #include "dispatch/op.h"
@@ -77,6 +78,14 @@ static void judge(const pair *p, const tolerance *t, verdict *v)
 }
 
 /* Brings both to one shape, dtype and order; the copies belong to the innermost scope. */
+/* The operand with elements that can be read one after another. */
+static tn_tensor *comparable(const char *function, tn_tensor *x, const int64_t *sizes, int ndim, tn_dtype dtype)
+{
+    if (tni_is_lazy(x) && !(x = tni_resolved(function, x)))
+        return NULL;
+    return tn_contiguous(tn_to(tn_expand(x, sizes, ndim), dtype));
+}
+
 static tn_status make_pair(const char *function, tn_tensor *a, tn_tensor *b, pair *p)
 {
     tn_dtype dtype = tni_promote((tn_dtype)a->dtype, (tn_dtype)b->dtype);
@@ -92,8 +101,8 @@ static tn_status make_pair(const char *function, tn_tensor *a, tn_tensor *b, pai
     int ndim = tni_broadcast(function, a->sizes, a->ndim, b->sizes, b->ndim, sizes);
     if (ndim < 0)
         return tni_pending();
-    p->a = tn_contiguous(tn_to(tn_expand(a, sizes, ndim), dtype));
-    p->b = tn_contiguous(tn_to(tn_expand(b, sizes, ndim), dtype));
+    p->a = comparable(function, a, sizes, ndim, dtype);
+    p->b = comparable(function, b, sizes, ndim, dtype);
     p->dtype = dtype;
     return p->a && p->b ? TN_OK : tni_pending();
 }

@@ -13,6 +13,7 @@
 #include <tenon/extend.h>
 #include <tenon/file.h>
 #include <tenon/layer.h>
+#include <tenon/lazy.h>
 #include <tenon/list.h>
 #include <tenon/nn.h>
 #include <tenon/ops.h>
