@@ -10,5 +10,6 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_MISUSED = 2 };
 typedef int (*command_function)(int argc, char **argv);
 
 int command_compare(int argc, char **argv);
+int command_explain(int argc, char **argv);
 
 #endif

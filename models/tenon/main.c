@@ -19,6 +19,8 @@ static int command_version(int argc, char **argv);
 
 static const command commands[] = {
     {"compare", "run a net on the two moons in float32 and float64, and say how far they part", command_compare},
+    {"explain", "show which memory a tensor reads: strides, order, the address formula, as text or a picture",
+     command_explain},
     {"help", "say this, or 'tenon help COMMAND' what a command does", command_help},
     {"version", "say which version this is", command_version},
 };

@@ -111,10 +111,22 @@ static void needed_choice(const option_row *row, char *buf, size_t size)
         used += (size_t)snprintf(buf + used, size - used, "%s'%s'", i ? " or " : "", row->words[i]);
 }
 
+static bool parse_text(const option_row *row, const char *text)
+{
+    *(const char **)row->value = text;
+    return *text != '\0';
+}
+
+static void needed_text(const option_row *row, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", row->argument);
+}
+
 const option_kind option_flag = {parse_flag, needed_flag};
 const option_kind option_whole = {parse_whole, needed_whole};
 const option_kind option_number = {parse_number, needed_number};
 const option_kind option_sizes = {parse_sizes, needed_sizes};
+const option_kind option_text = {parse_text, needed_text};
 const option_kind option_choice = {parse_choice, needed_choice};
 
 /* Letters to change, add, drop, or swap with the next to make b of a; anything over `limit` is limit + 1. */
@@ -191,7 +203,7 @@ static void complain(const char *command, int said, const char *found, const opt
     }
 }
 
-enum options_outcome options_read(const char *command, const option_row *rows, int n, int argc, char **argv)
+static enum options_outcome read_options(const char *command, const option_row *rows, int n, int argc, char **argv)
 {
     struct option known[ROWS_LIMIT + 2] = {{"help", no_argument, NULL, 'h'}};
     if (n > ROWS_LIMIT)
@@ -215,12 +227,34 @@ enum options_outcome options_read(const char *command, const option_row *rows, i
             return OPTIONS_WRONG;
         }
     }
-    if (optind < argc) {
+    return OPTIONS_GO_ON;
+}
+
+enum options_outcome options_read(const char *command, const option_row *rows, int n, int argc, char **argv)
+{
+    enum options_outcome outcome = read_options(command, rows, n, argc, argv);
+    if (outcome == OPTIONS_GO_ON && optind < argc) {
         fprintf(stderr, "tenon %s: found '%s', needed options only\nTry 'tenon %s --help'.\n", command, argv[optind],
                 command);
         return OPTIONS_WRONG;
     }
-    return OPTIONS_GO_ON;
+    return outcome;
+}
+
+enum options_outcome options_read_operand(const char *command, const option_row *rows, int n, int argc, char **argv,
+                                          const char **operand, const char *what)
+{
+    enum options_outcome outcome = read_options(command, rows, n, argc, argv);
+    if (outcome != OPTIONS_GO_ON)
+        return outcome;
+    if (argc - optind != 1) {
+        fprintf(stderr, "tenon %s: found %s%s%s, needed %s\nTry 'tenon %s --help'.\n", command,
+                optind < argc ? "also '" : "no more", optind < argc ? argv[optind + 1] : "", optind < argc ? "'" : "",
+                what, command);
+        return OPTIONS_WRONG;
+    }
+    *operand = argv[optind];
+    return outcome;
 }
 
 void options_write_help(const option_row *rows, int n)

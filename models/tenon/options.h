@@ -20,6 +20,7 @@ extern const option_kind option_flag;   /* bool */
 extern const option_kind option_whole;  /* int64_t, low .. high */
 extern const option_kind option_number; /* double, low .. high, finite */
 extern const option_kind option_sizes;  /* size_list, each low .. high: "16,16", or "none" */
+extern const option_kind option_text;   /* const char *, not empty */
 extern const option_kind option_choice; /* int, number of the word in `words` */
 
 struct option_row {
@@ -44,6 +45,10 @@ enum options_outcome { OPTIONS_GO_ON, OPTIONS_HELP, OPTIONS_WRONG };
 /* Reads the options of `tenon COMMAND` into the rows' values; --help and -h are known in any case, operands are wrong.
  * Complaints go to stderr. */
 enum options_outcome options_read(const char *command, const option_row *rows, int n, int argc, char **argv);
+
+/* The same for a command that takes one operand: what it is, for messages, such as "a file's name". */
+enum options_outcome options_read_operand(const char *command, const option_row *rows, int n, int argc, char **argv,
+                                          const char **operand, const char *what);
 
 /* Writes one line a row to stdout. */
 void options_write_help(const option_row *rows, int n);

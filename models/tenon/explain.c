@@ -1,0 +1,132 @@
+/* tenon explain: which memory a tensor reads, for an expression of views. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "explain.h"
+#include "options.h"
+
+enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+static const char *const colour_words[] = {"auto", "always", "never", NULL};
+
+typedef struct settings {
+    const char *expression, *svg;
+    int colour;
+    bool json;
+} settings;
+
+static bool use_colour(const settings *asked, FILE *stream)
+{
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (asked->colour != COLOUR_AUTO)
+        return asked->colour == COLOUR_ALWAYS;
+    return !(no && *no) && !(terminal && strcmp(terminal, "dumb") == 0) && isatty(fileno(stream));
+}
+
+/* The picture into a file, replaced as a whole, or with "-" to stdout. */
+static int write_picture(const settings *asked, const explain_expression *it, const explain_facts *facts)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = strcmp(asked->svg, "-") == 0 ? stdout : open_memstream(&text, &size);
+    if (!stream) {
+        fprintf(stderr, "tenon explain: %s\n", strerror(errno));
+        return EXIT_FAILED;
+    }
+    explain_write_svg(stream, it, facts);
+    if (stream == stdout)
+        return EXIT_DONE;
+    fclose(stream);
+    tn_status status = tn_file_replace(asked->svg, &(tn_file_piece){text, size}, 1, "explain");
+    free(text);
+    return status ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int explain(const settings *asked)
+{
+    explain_expression *it = malloc(sizeof *it);
+    explain_trouble why;
+    explain_facts facts;
+    int code = EXIT_FAILED;
+    if (!it) {
+        fprintf(stderr, "tenon explain: %s\n", strerror(errno));
+        return code;
+    }
+    tn_set_memory_limit(EXPLAIN_MEMORY);
+    tn_scope scope = tn_scope_begin();
+    if (!explain_read(asked->expression, it, &why)) {
+        explain_write_trouble(stderr, asked->expression, &why, use_colour(asked, stderr));
+        code = why.by_library ? EXIT_FAILED : EXIT_MISUSED;
+    } else if (explain_look(it->step[it->last].result, &facts)) {
+        bool quiet = asked->svg && strcmp(asked->svg, "-") == 0;
+        code = asked->svg ? write_picture(asked, it, &facts) : EXIT_DONE;
+        if (code == EXIT_DONE && !quiet && asked->json)
+            explain_write_json(stdout, it, &facts);
+        else if (code == EXIT_DONE && !quiet)
+            explain_write_text(stdout, it, &facts, use_colour(asked, stdout));
+    }
+    if (tn_error_code())
+        fprintf(stderr, "tenon explain: %s\n", tn_error_message());
+    tn_scope_end(scope);
+    free(it);
+    return code;
+}
+
+static void write_help(const option_row *rows, int n)
+{
+    puts("Usage: tenon explain [OPTION]... EXPRESSION\n\n"
+         "Shows how a tensor reads its memory: shape, strides and offset, which cells are read and in\n"
+         "which order, the address formula worked out, and whether view(-1) would work. The expression\n"
+         "is written as in PyTorch and stands between quotes.\n\n"
+         "Options:");
+    options_write_help(rows, n);
+    puts("\nExpressions:\n"
+         "  arange zeros ones full empty empty_strided tensor    make one\n"
+         "  .view .reshape .T .t() .transpose .permute .unsqueeze .squeeze .expand .narrow .select\n"
+         "  .flatten .diagonal .unfold .as_strided .contiguous .clone .chunk(3)[0] ...    chains of them\n"
+         "  [1]  [:, 1::2]  [..., None]                         basic indices\n"
+         "  x = arange(12).view(3, 4); x.T                      names\n\n"
+         "Examples:\n"
+         "  tenon explain \"arange(12).view(3, 4)[:, 1::2]\"      a slice: offset 1, stride (4, 2)\n"
+         "  tenon explain \"arange(12).view(3, 4).T\"             which pair of strides stops view(-1)?\n"
+         "  tenon explain \"arange(3).view(3, 1).expand(3, 4)\"   stride 0 reads a cell four times\n"
+         "  tenon explain --svg t.svg \"arange(24).view(2, 3, 4).permute(2, 0, 1)\"\n"
+         "  tenon explain --json \"tensor([[1, 2], [3, 4]]).T.contiguous()\"\n\n"
+         "Exit code: 0 done, 1 failed (the expression asks for what cannot be, such as a view that does\n"
+         "not exist), 2 called wrongly (it cannot be read).");
+}
+
+int command_explain(int argc, char **argv)
+{
+    settings asked = {0};
+    const option_row rows[] = {
+        {.name = "svg",
+         .argument = "FILE",
+         .help = "draw the picture into FILE; '-': on standard output, instead of text",
+         .kind = &option_text,
+         .value = &asked.svg},
+        {.name = "color",
+         .argument = "WHEN",
+         .help = "'auto' (on a terminal, unless NO_COLOR is set), 'always' or 'never'",
+         .kind = &option_choice,
+         .value = &asked.colour,
+         .words = colour_words},
+        {.name = "json",
+         .help = "one JSON object on one line instead of text",
+         .kind = &option_flag,
+         .value = &asked.json},
+    };
+    int n = sizeof rows / sizeof *rows;
+    switch (options_read_operand("explain", rows, n, argc, argv, &asked.expression, "an expression between quotes")) {
+    case OPTIONS_HELP:
+        write_help(rows, n);
+        return EXIT_DONE;
+    case OPTIONS_WRONG:
+        return EXIT_MISUSED;
+    case OPTIONS_GO_ON:
+        break;
+    }
+    return explain(&asked);
+}

@@ -1,0 +1,425 @@
+/* The functions and methods that tenon explain knows: their parameters, how what stands in the text is matched with them,
+ * and the call, by name. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "explain_pieces.h"
+#include "explain_reader.h"
+#include "options.h"
+
+/* parameters: "name:kind" with a blank between. I a whole number, L whole numbers, V whole numbers that may stand without
+ * brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, T tensor; ? may be left off. */
+typedef struct method {
+    const char *name, *parameters;
+    const char *call;      /* the operator where it has another name */
+    bool attribute;        /* no brackets after it */
+    explain_pieces pieces; /* it gives several tensors: which */
+} method;
+
+static const method methods[] = {
+    {.name = "view", .parameters = "size:V"},
+    {.name = "view_as", .parameters = "other:T"},
+    {.name = "reshape", .parameters = "shape:V"},
+    {.name = "reshape_as", .parameters = "other:T"},
+    {.name = "flatten", .parameters = "start_dim:I? end_dim:I?"},
+    {.name = "unflatten", .parameters = "dim:I sizes:L"},
+    {.name = "ravel", .parameters = ""},
+    {.name = "transpose", .parameters = "dim0:I dim1:I"},
+    {.name = "swapaxes", .parameters = "axis0:I axis1:I"},
+    {.name = "swapdims", .parameters = "dim0:I dim1:I"},
+    {.name = "t", .parameters = ""},
+    {.name = "T", .parameters = "", .attribute = true},
+    {.name = "mT", .parameters = "", .attribute = true},
+    {.name = "H", .parameters = "", .attribute = true},
+    {.name = "mH", .parameters = "", .attribute = true},
+    {.name = "adjoint", .parameters = ""},
+    {.name = "permute", .parameters = "dims:V"},
+    {.name = "movedim", .parameters = "source:J destination:J"},
+    {.name = "moveaxis", .parameters = "source:J destination:J"},
+    {.name = "squeeze", .parameters = "dim:J?"},
+    {.name = "unsqueeze", .parameters = "dim:I"},
+    {.name = "expand", .parameters = "size:V"},
+    {.name = "expand_as", .parameters = "other:T"},
+    {.name = "broadcast_to", .parameters = "size:V"},
+    {.name = "narrow", .parameters = "dim:I start:I length:I"},
+    {.name = "select", .parameters = "dim:I index:I"},
+    {.name = "diagonal", .parameters = "offset:I? dim1:I? dim2:I?"},
+    {.name = "unfold", .parameters = "dimension:I size:I step:I"},
+    {.name = "as_strided", .parameters = "size:L stride:L storage_offset:I?"},
+    {.name = "view_as_real", .parameters = ""},
+    {.name = "view_as_complex", .parameters = ""},
+    {.name = "detach", .parameters = ""},
+    {.name = "alias", .parameters = ""},
+    {.name = "real", .parameters = "", .attribute = true},
+    {.name = "imag", .parameters = "", .attribute = true},
+    {.name = "conj", .parameters = ""},
+    {.name = "contiguous", .parameters = ""},
+    {.name = "clone", .parameters = ""},
+    {.name = "to", .parameters = "dtype:D"},
+    {.name = "float", .parameters = "", .call = "to"},
+    {.name = "double", .parameters = "", .call = "to"},
+    {.name = "half", .parameters = "", .call = "to"},
+    {.name = "int", .parameters = "", .call = "to"},
+    {.name = "long", .parameters = "", .call = "to"},
+    {.name = "bool", .parameters = "", .call = "to"},
+    {.name = "chunk", .parameters = "chunks:I dim:I?", .pieces = pieces_chunk},
+    {.name = "split", .parameters = "split_size:J dim:I?", .pieces = pieces_split},
+    {.name = "tensor_split", .parameters = "indices_or_sections:J dim:I?", .pieces = pieces_tensor_split},
+    {.name = "unbind", .parameters = "dim:I?", .pieces = pieces_unbind},
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static const method creations[] = {
+    {.name = "arange", .parameters = "start:S end:S? step:S? dtype:D?"},
+    {.name = "zeros", .parameters = "size:V dtype:D?"},
+    {.name = "ones", .parameters = "size:V dtype:D?"},
+    {.name = "full", .parameters = "size:L fill_value:S dtype:D?"},
+    {.name = "empty", .parameters = "size:V dtype:D?"},
+    {.name = "empty_strided", .parameters = "size:L stride:L dtype:D?"},
+    {.name = "tensor", .parameters = ""},
+};
+enum { CREATIONS = sizeof creations / sizeof *creations };
+
+enum { PARAMETERS = 6 };
+
+/* Arguments matched with parameters; values as tn_call takes them. */
+typedef struct bound {
+    const given *from[PARAMETERS];
+    tn_value value[PARAMETERS];
+    int64_t list[GIVEN_LIMIT]; /* of V */
+    int n;                     /* up to the last that is given */
+} bound;
+
+typedef struct parameter {
+    const char *name;
+    int length;
+    char kind;
+    bool optional;
+} parameter;
+
+static int parameters_of(const method *m, parameter *list)
+{
+    int n = 0;
+    for (const char *at = m->parameters; *at; n++) {
+        int length = (int)strcspn(at, ":");
+        list[n] = (parameter){.name = at, .length = length, .kind = at[length + 1], .optional = at[length + 2] == '?'};
+        at += length + 2 + list[n].optional;
+        at += *at == ' ';
+    }
+    return n;
+}
+
+/* "transpose(dim0, dim1)" */
+static const char *usage_of(const method *m, char buf[128])
+{
+    parameter list[PARAMETERS];
+    int n = parameters_of(m, list), used = snprintf(buf, 128, "%s(", m->name);
+    for (int i = 0; i < n; i++)
+        used += snprintf(buf + used, 128 - (size_t)used, "%s%s%.*s%s", i ? ", " : "", list[i].kind == 'V' ? "*" : "",
+                         list[i].length, list[i].name, list[i].optional ? "?" : "");
+    snprintf(buf + used, 128 - (size_t)used, ")");
+    return buf;
+}
+
+static const char *needed_of(char kind)
+{
+    switch (kind) {
+    case 'I':
+        return "a whole number";
+    case 'L':
+        return "a list of whole numbers, such as (3, 4)";
+    case 'V':
+        return "whole numbers, such as 3, 4";
+    case 'J':
+        return "a whole number or a list of them";
+    case 'S':
+        return "a number";
+    case 'D':
+        return "a dtype, such as torch.float64";
+    default:
+        return "a tensor";
+    }
+}
+
+/* A tn_value of the parameter's kind; false: what is given is of another. */
+static bool box(const reader *r, const given *from, const parameter *to, tn_value *value)
+{
+    bool whole = from->kind == GIVEN_NUMBER && from->number.kind == TN_SCALAR_INT;
+    bool list = to->kind == 'L' || to->kind == 'V' || to->kind == 'J';
+    if (from->kind == GIVEN_NONE && to->optional) {
+        value->kind = TN_VALUE_NONE;
+        return true;
+    }
+    if ((to->kind == 'S' && from->kind == GIVEN_NUMBER) || ((to->kind == 'I' || to->kind == 'J') && whole)) {
+        value->kind = TN_VALUE_SCALAR;
+        value->as.scalar = from->number;
+    } else if (list && from->kind == GIVEN_LIST) {
+        value->kind = TN_VALUE_INTS;
+        value->as.ints.data = from->list;
+        value->as.ints.n = from->n;
+    } else if (list && whole) {
+        value->kind = TN_VALUE_INTS;
+        value->as.ints.data = &from->number.value.i;
+        value->as.ints.n = 1;
+    } else if (to->kind == 'D' && from->kind == GIVEN_DTYPE) {
+        value->kind = TN_VALUE_DTYPE;
+        value->as.dtype = from->dtype;
+    } else if (to->kind == 'T' && from->kind == GIVEN_TENSOR) {
+        value->kind = TN_VALUE_TENSOR;
+        value->as.tensor = r->it->step[from->step].result;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool complain_kind(reader *r, const method *m, const parameter *to, const given *from)
+{
+    int length = from->end - from->begin;
+    return reader_fail(r, from->begin, from->end, "%s: %.*s: found '%.*s', needed %s", m->name, to->length, to->name,
+                       length < 40 ? length : 40, r->text + from->begin, needed_of(to->kind));
+}
+
+/* The number of the parameter that the keyword names; -1: none does, which is noted. */
+static int find_keyword(reader *r, const method *m, const parameter *list, int n, const given *from)
+{
+    char usage[128];
+    for (int i = 0; i < n; i++)
+        if (list[i].length == from->word_length &&
+            strncmp(r->text + from->word, list[i].name, (size_t)list[i].length) == 0)
+            return i;
+    reader_fail(r, from->word, from->word + from->word_length, "found '%.*s=', needed an argument of %s",
+                from->word_length < 40 ? from->word_length : 40, r->text + from->word, usage_of(m, usage));
+    return -1;
+}
+
+/* Numbers that stand without brackets, from arguments[0] on, as one list; how many they are. */
+static int gather(const given *arguments, int n, bound *it)
+{
+    int count = 0;
+    while (count < n && !arguments[count].word_length && arguments[count].kind == GIVEN_NUMBER &&
+           arguments[count].number.kind == TN_SCALAR_INT) {
+        it->list[count] = arguments[count].number.value.i;
+        count++;
+    }
+    it->value[0].kind = TN_VALUE_INTS;
+    it->value[0].as.ints.data = it->list;
+    it->value[0].as.ints.n = count;
+    return count;
+}
+
+static bool bind(reader *r, const method *m, const given *arguments, int n, int begin, bound *it)
+{
+    parameter list[PARAMETERS];
+    int known = parameters_of(m, list), next = 0, i = 0;
+    char usage[128];
+    memset(it, 0, sizeof *it);
+    if (known && list[0].kind == 'V' && (n == 0 || arguments[0].kind == GIVEN_NUMBER) &&
+        (n == 0 || !arguments[0].word_length)) {
+        i = gather(arguments, n, it);
+        it->from[0] = n ? arguments : NULL;
+        it->n = next = i || strcmp(m->name, "view") ? 1 : 0;
+    }
+    for (; i < n; i++) {
+        int to = arguments[i].word_length ? find_keyword(r, m, list, known, &arguments[i]) : next++;
+        if (to < 0)
+            return false;
+        if (to >= known)
+            return reader_fail(r, arguments[i].begin, arguments[i].end, "found one argument too many, needed %s",
+                               usage_of(m, usage));
+        if (to < it->n && it->from[to])
+            return reader_fail(r, arguments[i].begin, arguments[i].end, "%s: found %.*s twice, needed it once", m->name,
+                               list[to].length, list[to].name);
+        if (!box(r, &arguments[i], &list[to], &it->value[to]))
+            return complain_kind(r, m, &list[to], &arguments[i]);
+        it->from[to] = &arguments[i];
+        it->n = to < it->n ? it->n : to + 1;
+    }
+    for (int k = 0; k < known; k++)
+        if (!list[k].optional && (k >= it->n || (!it->from[k] && it->value[k].kind == TN_VALUE_NONE)))
+            return reader_fail(r, begin, r->at, "%s: found no %.*s, needed %s", m->name, list[k].length, list[k].name,
+                               usage_of(m, usage));
+    return true;
+}
+
+static const method *find(const reader *r, int begin, int length, const method *list, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (reader_is(r, begin, length, list[i].name))
+            return &list[i];
+    return NULL;
+}
+
+const char *reader_nearest(const reader *r, int begin, int length, bool after_dot)
+{
+    const char *names[METHODS + CREATIONS];
+    char word[32];
+    int n = 0;
+    snprintf(word, sizeof word, "%.*s", length < 31 ? length : 31, r->text + begin);
+    for (int i = 0; i < CREATIONS && !after_dot; i++)
+        names[n++] = creations[i].name;
+    for (int i = 0; i < METHODS && after_dot; i++)
+        names[n++] = methods[i].name;
+    return nearest_name(word, names, n);
+}
+
+static tn_dtype dtype_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        tn_dtype dtype;
+    } casts[] = {{"float", TN_FLOAT32}, {"double", TN_FLOAT64}, {"half", TN_FLOAT16},
+                 {"int", TN_INT32},     {"long", TN_INT64},     {"bool", TN_BOOL}};
+    for (size_t i = 0; i < sizeof casts / sizeof *casts; i++)
+        if (strcmp(name, casts[i].name) == 0)
+            return casts[i].dtype;
+    return TN_DTYPE_NONE;
+}
+
+static tn_tensor *call_method(const method *m, tn_tensor *self, const bound *with)
+{
+    tn_value values[PARAMETERS + 1] = {{.kind = TN_VALUE_TENSOR, .as.tensor = self}};
+    int n = 1 + with->n;
+    memcpy(values + 1, with->value, sizeof with->value);
+    if (m->call && strcmp(m->call, "to") == 0) {
+        values[1].kind = TN_VALUE_DTYPE;
+        values[1].as.dtype = dtype_of(m->name);
+        n = 2;
+    }
+    return tn_call(m->call ? m->call : m->name, values, n);
+}
+
+/* ".chunk(3)" has been read: the piece that "[i]" after it asks for. */
+static bool read_piece(reader *r, const method *m, const bound *with, int begin, int *step)
+{
+    tn_tensor *x = r->it->step[*step].result;
+    bool unbind = m->pieces == pieces_unbind;
+    const tn_value *dim_value = &with->value[unbind ? 0 : 1];
+    bool given_dim = with->n > (unbind ? 0 : 1) && dim_value->kind == TN_VALUE_SCALAR;
+    int64_t dim = given_dim ? dim_value->as.scalar.value.i : 0, index, count, start, length;
+    int ndim = tn_ndim(x), call_end = r->at;
+    if (dim < -ndim || dim >= ndim)
+        return reader_fail(r, begin, call_end, "%s: found dim %" PRId64 ", needed one of %d", m->name, dim, ndim);
+    int64_t size = tn_size(x, (int)dim);
+    const tn_value *first = &with->value[0];
+    const int64_t *list = first->kind == TN_VALUE_INTS ? first->as.ints.data : NULL;
+    int64_t n = list ? first->as.ints.n : first->kind == TN_VALUE_SCALAR ? first->as.scalar.value.i : 0;
+    count = m->pieces(size, list, n, 0, &start, &length);
+    if (count < 0)
+        return reader_fail(r, begin, call_end, "%s: found pieces that do not make %" PRId64 ", needed some that do",
+                           m->name, size);
+    if (!reader_expect(r, '[', "'[' and the number of a piece, as there are several"))
+        return false;
+    reader_peek(r);
+    int number = r->at;
+    if (!reader_whole(r, &index, "a whole number"))
+        return false;
+    if (index < -count || index >= count)
+        return reader_fail(r, number, r->at, "%s: found piece %" PRId64 ", needed one of %" PRId64, m->name, index,
+                           count);
+    if (!reader_expect(r, ']', "']'"))
+        return false;
+    m->pieces(size, list, n, index < 0 ? index + count : index, &start, &length);
+    x = unbind ? tn_select(x, (int)dim, start) : tn_narrow(x, (int)dim, start, length);
+    return reader_step(r, begin, *step, x, step);
+}
+
+/* Calls m with what stands in brackets at r->at. arguments[skip ...] are its own. */
+static bool call(reader *r, const method *m, const given *arguments, int n, int begin, int *step)
+{
+    bound with;
+    if (!bind(r, m, arguments, n, begin, &with))
+        return false;
+    if (m->pieces)
+        return read_piece(r, m, &with, begin, step);
+    return reader_step(r, begin, *step, call_method(m, r->it->step[*step].result, &with), step);
+}
+
+bool reader_method(reader *r, int *step)
+{
+    int begin = r->at++, length = reader_word(r), at = r->at, n = 0;
+    given arguments[GIVEN_LIMIT];
+    if (!length)
+        return reader_expected(r, "a method, such as view(3, 4) or T");
+    const method *m = find(r, at, length, methods, METHODS);
+    if (!m) {
+        const char *near = reader_nearest(r, at, length, true);
+        return reader_fail(r, at, at + length, "found '%.*s', needed a method that tenon explain knows%s%s%s",
+                           length < 40 ? length : 40, r->text + at, near ? ": did you mean '" : "", near ? near : "",
+                           near ? "'?" : "");
+    }
+    r->at += length;
+    if (m->attribute && reader_peek(r) == '(')
+        return reader_fail(r, r->at, r->at + 1, "found '(', needed %s without brackets", m->name);
+    if (!m->attribute && !reader_arguments(r, arguments, &n))
+        return false;
+    return call(r, m, arguments, n, begin, step);
+}
+
+bool reader_function(reader *r, int begin, int length, int *step)
+{
+    const method *m = find(r, begin, length, methods, METHODS);
+    given arguments[GIVEN_LIMIT];
+    int n;
+    if (!m || m->attribute) {
+        const char *near = reader_nearest(r, begin, length, false);
+        return reader_fail(r, begin, begin + length, "found '%.*s', needed a function that makes a tensor%s%s%s",
+                           length < 40 ? length : 40, r->text + begin, near ? ": did you mean '" : "",
+                           near ? near : ", such as arange(12)", near ? "'?" : "");
+    }
+    if (!reader_arguments(r, arguments, &n))
+        return false;
+    if (n == 0 || arguments[0].kind != GIVEN_TENSOR)
+        return reader_fail(r, begin, r->at, "%s: found no tensor, needed one as first argument", m->name);
+    *step = arguments[0].step;
+    return call(r, m, arguments + 1, n - 1, begin, step);
+}
+
+bool explain_is_creation(const reader *r, int begin, int length)
+{
+    return find(r, begin, length, creations, CREATIONS) != NULL;
+}
+
+/* arange(end) counts from 0; empty and empty_strided are filled with zeros, as what they hold would differ from run to
+ * run. */
+static tn_tensor *create(const method *m, const bound *with)
+{
+    tn_value values[PARAMETERS];
+    int n = with->n;
+    memcpy(values, with->value, sizeof values);
+    if (strcmp(m->name, "arange") == 0 && (n == 1 || values[1].kind == TN_VALUE_NONE)) {
+        values[1] = values[0];
+        values[0].as.scalar = tn_int(0);
+        n = n < 2 ? 2 : n;
+    }
+    if (strncmp(m->name, "empty", 5) != 0)
+        return tn_call(m->name, values, n);
+    bool strided = m->name[5] == '_';
+    const tn_value *dtype_value = &values[strided ? 2 : 1];
+    tn_dtype dtype = dtype_value->kind == TN_VALUE_DTYPE ? dtype_value->as.dtype : TN_DTYPE_NONE;
+    if (strided && values[0].as.ints.n != values[1].as.ints.n) {
+        TN_FAIL(TN_ERROR_ARGUMENT, "empty_strided", "size has %d numbers, stride %d: needed as many",
+                values[0].as.ints.n, values[1].as.ints.n);
+        return NULL;
+    }
+    tn_tensor *x = strided
+                       ? tn_empty_strided(values[0].as.ints.data, values[1].as.ints.data, values[0].as.ints.n, dtype)
+                       : tn_empty(values[0].as.ints.data, values[0].as.ints.n, dtype);
+    void *bytes = x && tn_storage_nbytes(x) ? tn_storage_bytes_mut(tn_storage_of(x)) : NULL;
+    if (bytes)
+        memset(bytes, 0, tn_storage_nbytes(x));
+    return tn_error_code() ? NULL : x;
+}
+
+bool reader_creation(reader *r, int begin, int length, int *step)
+{
+    const method *m = find(r, begin, length, creations, CREATIONS);
+    given arguments[GIVEN_LIMIT];
+    bound with;
+    int n;
+    if (strcmp(m->name, "tensor") == 0)
+        return reader_tensor(r, begin, step);
+    if (!reader_arguments(r, arguments, &n) || !bind(r, m, arguments, n, begin, &with))
+        return false;
+    return reader_step(r, begin, -1, create(m, &with), step);
+}

@@ -1,0 +1,405 @@
+/* Reads expressions by recursive descent:
+ *
+ *     text        statement { ";" statement } [ ";" ]
+ *     statement   [ name "=" ] expression
+ *     expression  ( [ "torch." ] function "(" arguments ")" | name | "(" expression ")" ) { method | index }
+ *     method      "." name [ "(" arguments ")" ]
+ *     index       "[" item { "," item } "]"
+ *
+ * Each call is made as soon as it is read, so what is refused is refused at its own place. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain_reader.h"
+
+/* Characters (not bytes) before `at`: bytes that continue a UTF-8 character do not count. */
+static int characters(const char *text, int at)
+{
+    int n = 0;
+    for (int i = 0; i < at; i++)
+        n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return n;
+}
+
+bool reader_fail(reader *r, int begin, int end, const char *format, ...)
+{
+    va_list list;
+    if (r->failed)
+        return false;
+    r->failed = true;
+    r->why->begin = begin;
+    r->why->length = end > begin ? end - begin : 1;
+    r->why->column = characters(r->text, begin) + 1;
+    va_start(list, format);
+    vsnprintf(r->why->message, sizeof r->why->message, format, list);
+    va_end(list);
+    return false;
+}
+
+bool reader_refused(reader *r, int begin, int end)
+{
+    if (tn_error_code() == TN_ERROR_MEMORY)
+        reader_fail(r, begin, end, "%s: more than the %d MiB that tenon explain takes", tn_error_message(),
+                    EXPLAIN_MEMORY >> 20);
+    else
+        reader_fail(r, begin, end, "%s", tn_error_message());
+    r->why->by_library = true;
+    tn_error_clear();
+    return false;
+}
+
+char reader_peek(reader *r)
+{
+    while (r->at < r->end && isspace((unsigned char)r->text[r->at]))
+        r->at++;
+    return r->at < r->end ? r->text[r->at] : '\0';
+}
+
+bool reader_accept(reader *r, char c)
+{
+    if (reader_peek(r) != c || r->at >= r->end)
+        return false;
+    r->at++;
+    return true;
+}
+
+int reader_word(reader *r)
+{
+    int length = 0;
+    reader_peek(r);
+    while (r->at + length < r->end) {
+        unsigned char c = (unsigned char)r->text[r->at + length];
+        if (!isalpha(c) && c != '_' && !(length && isdigit(c)))
+            break;
+        length++;
+    }
+    return length;
+}
+
+bool reader_is(const reader *r, int begin, int length, const char *word)
+{
+    return strlen(word) == (size_t)length && strncmp(r->text + begin, word, (size_t)length) == 0;
+}
+
+/* Length of the token that is next: a word, a number, or one character. */
+static int token(reader *r)
+{
+    int length = reader_word(r);
+    if (length)
+        return length;
+    while (r->at + length < r->end && isalnum((unsigned char)r->text[r->at + length]))
+        length++;
+    if (length == 0 && r->at < r->end)
+        for (length = 1; ((unsigned char)r->text[r->at + length] & 0xC0) == 0x80;)
+            length++;
+    return length;
+}
+
+bool reader_expected(reader *r, const char *needed)
+{
+    int length = token(r);
+    char found[48];
+    snprintf(found, sizeof found, "%.*s", length < 40 ? length : 40, r->text + r->at);
+    for (char *c = found; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
+    if (length == 0)
+        return reader_fail(r, r->at, r->at, "found the end, needed %s", needed);
+    return reader_fail(r, r->at, r->at + length, "found '%s', needed %s", found, needed);
+}
+
+bool reader_expect(reader *r, char c, const char *needed)
+{
+    return reader_accept(r, c) || reader_expected(r, needed);
+}
+
+bool reader_whole(reader *r, int64_t *value, const char *needed)
+{
+    tn_scalar number;
+    reader_peek(r);
+    int begin = r->at;
+    if (!reader_number(r, &number, needed))
+        return false;
+    if (number.kind != TN_SCALAR_INT) {
+        int end = r->at;
+        return reader_fail(r, begin, end, "found '%.*s', needed %s", end - begin < 40 ? end - begin : 40,
+                           r->text + begin, needed);
+    }
+    *value = number.value.i;
+    return true;
+}
+
+/* Digits, and underscores no. strtod is not asked about hexadecimal numbers, inf and nan. */
+static bool read_digits(reader *r, bool negative, tn_scalar *value, const char *needed)
+{
+    char digits[64];
+    int length = 0, begin = r->at;
+    bool whole = true;
+    for (; r->at < r->end && length < (int)sizeof digits - 1; r->at++) {
+        char c = r->text[r->at];
+        bool sign = (c == '+' || c == '-') && length && strchr("eE", digits[length - 1]);
+        if (!isdigit((unsigned char)c) && c != '.' && c != 'e' && c != 'E' && !sign)
+            break;
+        whole = whole && isdigit((unsigned char)c);
+        digits[length++] = c;
+    }
+    digits[length] = '\0';
+    char *end;
+    errno = 0;
+    *value = whole ? tn_int(strtoll(digits, &end, 10)) : tn_float(strtod(digits, &end));
+    if (end == digits || *end || (r->at < r->end && isalnum((unsigned char)r->text[r->at])))
+        return reader_fail(r, begin, r->at, "found '%s', needed %s", digits, needed);
+    if (whole && errno)
+        return reader_fail(r, begin, r->at, "found '%s', needed a number of at most 63 bits", digits);
+    if (negative && whole)
+        value->value.i = -value->value.i;
+    else if (negative)
+        value->value.f = -value->value.f;
+    return true;
+}
+
+bool reader_number(reader *r, tn_scalar *value, const char *needed)
+{
+    int length = reader_word(r);
+    if (length) {
+        bool yes = reader_is(r, r->at, length, "True"), no = reader_is(r, r->at, length, "False");
+        if (!yes && !no)
+            return reader_expected(r, needed);
+        *value = tn_bool(yes);
+        r->at += length;
+        return true;
+    }
+    bool negative = reader_accept(r, '-');
+    char c = reader_peek(r);
+    if (!isdigit((unsigned char)c) && c != '.')
+        return reader_expected(r, needed);
+    return read_digits(r, negative, value, needed);
+}
+
+static bool read_dtype(reader *r, given *argument, int length)
+{
+    static const char *const alias[][2] = {{"float", "float32"}, {"double", "float64"}, {"half", "float16"},
+                                           {"short", "int16"},   {"int", "int32"},      {"long", "int64"}};
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", length < 31 ? length : 31, r->text + r->at);
+    for (size_t i = 0; i < sizeof alias / sizeof *alias; i++)
+        if (strcmp(name, alias[i][0]) == 0)
+            snprintf(name, sizeof name, "%s", alias[i][1]);
+    argument->kind = GIVEN_DTYPE;
+    argument->dtype = tn_dtype_from_name(name);
+    tn_error_clear();
+    return argument->dtype != TN_DTYPE_NONE;
+}
+
+bool reader_dtype(reader *r, tn_dtype *dtype)
+{
+    given argument = {0};
+    int length = reader_word(r);
+    if (!reader_is(r, r->at, length, "dtype"))
+        return reader_expected(r, "')' or dtype=");
+    r->at += length;
+    if (!reader_expect(r, '=', "'='"))
+        return false;
+    length = reader_word(r);
+    if (reader_is(r, r->at, length, "torch") && r->text[r->at + length] == '.')
+        r->at += length + 1, length = reader_word(r);
+    if (!length || !read_dtype(r, &argument, length))
+        return reader_expected(r, "a dtype, such as torch.float64");
+    r->at += length;
+    *dtype = argument.dtype;
+    return true;
+}
+
+/* (2, 3), [2, 3], (2,) or (): whole numbers. */
+static bool read_list(reader *r, given *argument, char close)
+{
+    argument->kind = GIVEN_LIST;
+    r->at++;
+    while (!reader_accept(r, close)) {
+        if (argument->n && !reader_expect(r, ',', close == ')' ? "',' or ')'" : "',' or ']'"))
+            return false;
+        if (argument->n && reader_accept(r, close))
+            return true;
+        if (argument->n == GIVEN_LIMIT)
+            return reader_expected(r, "a list of at most 72 numbers");
+        if (!reader_whole(r, &argument->list[argument->n++], "a whole number"))
+            return false;
+    }
+    return true;
+}
+
+static bool read_value(reader *r, given *argument)
+{
+    static const char needed[] = "a number, a list of numbers, a dtype or a tensor";
+    char c = reader_peek(r);
+    argument->begin = r->at;
+    if (c == '(' || c == '[') {
+        if (!read_list(r, argument, c == '(' ? ')' : ']'))
+            return false;
+    } else if (isdigit((unsigned char)c) || c == '-' || c == '.') {
+        if (!reader_number(r, &argument->number, needed))
+            return false;
+    } else {
+        int begin = r->at, length = reader_word(r);
+        if (length && reader_is(r, r->at, length, "torch") && r->text[r->at + length] == '.')
+            r->at += length + 1, length = reader_word(r);
+        if (length && reader_is(r, r->at, length, "None")) {
+            argument->kind = GIVEN_NONE;
+            r->at += length;
+        } else if (length && (reader_is(r, r->at, length, "True") || reader_is(r, r->at, length, "False"))) {
+            reader_number(r, &argument->number, needed);
+        } else if (length && read_dtype(r, argument, length)) {
+            r->at += length;
+        } else if (length) {
+            r->at = begin;
+            argument->kind = GIVEN_TENSOR;
+            if (!reader_expression(r, &argument->step))
+                return false;
+        } else {
+            return reader_expected(r, needed);
+        }
+    }
+    argument->end = r->at;
+    return true;
+}
+
+bool reader_arguments(reader *r, given *arguments, int *n)
+{
+    *n = 0;
+    if (!reader_expect(r, '(', "'('"))
+        return false;
+    while (!reader_accept(r, ')')) {
+        if (*n && !reader_expect(r, ',', "',' or ')'"))
+            return false;
+        if (*n && reader_accept(r, ')'))
+            return true;
+        if (*n == GIVEN_LIMIT)
+            return reader_expected(r, "at most 72 arguments");
+        given *argument = &arguments[(*n)++];
+        memset(argument, 0, sizeof *argument);
+        int length = reader_word(r), begin = r->at;
+        r->at += length;
+        if (length && reader_accept(r, '=')) {
+            argument->word = begin;
+            argument->word_length = length;
+        } else {
+            r->at = begin;
+            if (*n > 1 && arguments[*n - 2].word_length)
+                return reader_expected(r, "a name and '=', as before it");
+        }
+        if (!read_value(r, argument))
+            return false;
+    }
+    return true;
+}
+
+bool reader_step(reader *r, int begin, int self, tn_tensor *result, int *step)
+{
+    explain_expression *it = r->it;
+    if (!result)
+        return reader_refused(r, begin, r->at);
+    if (it->n_steps == EXPLAIN_STEPS)
+        return reader_fail(r, begin, r->at, "found more than %d calls, needed fewer", EXPLAIN_STEPS);
+    explain_made made = MADE_NEW;
+    if (self >= 0 && result == it->step[self].result)
+        made = MADE_SAME;
+    else if (self >= 0)
+        made = tn_is_same_storage(result, it->step[self].result) ? MADE_VIEW : MADE_COPY;
+    it->step[it->n_steps] =
+        (explain_step){.begin = begin, .length = r->at - begin, .self = self, .made = made, .result = result};
+    *step = it->n_steps++;
+    return true;
+}
+
+/* A name that was given with =, or a function's call. */
+static bool read_named(reader *r, int *step)
+{
+    int begin = r->at, length = reader_word(r);
+    const explain_expression *it = r->it;
+    for (int i = it->n_names - 1; i >= 0; i--)
+        if (it->name[i].length == length &&
+            strncmp(r->text + it->name[i].begin, r->text + begin, (size_t)length) == 0) {
+            r->at += length;
+            *step = it->name[i].step;
+            return true;
+        }
+    if (reader_is(r, begin, length, "torch") && r->text[begin + length] == '.') {
+        r->at += length + 1;
+        length = reader_word(r);
+        if (!length)
+            return reader_expected(r, "a function of torch");
+    }
+    int at = r->at;
+    r->at += length;
+    if (explain_is_creation(r, at, length))
+        return reader_creation(r, at, length, step);
+    if (reader_peek(r) == '(')
+        return reader_function(r, at, length, step);
+    const char *near = reader_nearest(r, at, length, false);
+    r->at = at;
+    if (near)
+        return reader_fail(r, at, at + length,
+                           "found '%.*s', needed a function that makes a tensor: did you mean '%s'?",
+                           length < 40 ? length : 40, r->text + at, near);
+    return reader_expected(r, "a function that makes a tensor, such as arange(12), or a name given before with =");
+}
+
+bool reader_expression(reader *r, int *step)
+{
+    if (++r->depth > EXPLAIN_NESTING)
+        return reader_fail(r, r->at, r->at + 1, "found more than %d brackets within each other, needed fewer",
+                           EXPLAIN_NESTING);
+    if (reader_accept(r, '(')) {
+        if (!reader_expression(r, step) || !reader_expect(r, ')', "')'"))
+            return false;
+    } else if (!reader_word(r)) {
+        return reader_expected(r, "a tensor, such as arange(12)");
+    } else if (!read_named(r, step)) {
+        return false;
+    }
+    for (char c; (c = reader_peek(r)) == '.' || c == '[';)
+        if (!(c == '.' ? reader_method(r, step) : reader_index(r, step)))
+            return false;
+    r->depth--;
+    return true;
+}
+
+static bool read_statement(reader *r)
+{
+    int length = reader_word(r), begin = r->at;
+    explain_expression *it = r->it;
+    r->at += length;
+    bool named = length && reader_accept(r, '=');
+    if (!named)
+        r->at = begin;
+    else if (it->n_names == EXPLAIN_NAMES)
+        return reader_fail(r, begin, begin + length, "found more than %d names, needed fewer", EXPLAIN_NAMES);
+    if (!reader_expression(r, &it->last))
+        return false;
+    if (named)
+        it->name[it->n_names++] = (explain_name){.begin = begin, .length = length, .step = it->last};
+    return true;
+}
+
+bool explain_read(const char *text, explain_expression *it, explain_trouble *why)
+{
+    size_t length = strlen(text);
+    *it = (explain_expression){.text = text};
+    *why = (explain_trouble){0};
+    reader r = {.text = text, .it = it, .why = why};
+    if (length > EXPLAIN_LENGTH)
+        return reader_fail(&r, EXPLAIN_LENGTH, EXPLAIN_LENGTH, "found %zu bytes, needed an expression of at most %d",
+                           length, EXPLAIN_LENGTH);
+    r.end = (int)length;
+    do {
+        if (!read_statement(&r))
+            return false;
+    } while (reader_accept(&r, ';') && reader_peek(&r));
+    if (reader_peek(&r))
+        return reader_expected(&r, "'.', '[', ';' or the end");
+    return true;
+}

@@ -1,0 +1,377 @@
+/* The explanation as a picture: the strip of memory with the cells that are read, their order and a bracket for each
+ * stride; the walk with its jumps; the grid; the address worked out. The last element is yellow wherever it stands.
+ *
+ * All text is set in a monospaced face of which a character is 0.61 of the size wide, so that what fits can be computed.
+ * Brackets have a level each and their labels stand left of where all of them begin: nothing crosses a label. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain.h"
+
+enum { LEFT = 116, EDGE = 28, LEAST = 860, CELL_HEIGHT = 34, LEVEL = 22, LEVELS = 6, GRID_ROWS = 8, GRID_COLUMNS = 12 };
+
+static const char blue[] = "#2f6fab", pale[] = "#eef1f5", grey[] = "#8a94a0", ink[] = "#1d2733",
+                  vermillion[] = "#d55e00", yellow[] = "#f4d03f", red[] = "#c0142c", line[] = "#c3cad3";
+
+typedef struct picture {
+    FILE *stream; /* the body; the frame is written when the height is known */
+    const explain_expression *it;
+    const explain_facts *facts;
+    int width, y;
+} picture;
+
+static double wide(int characters, double size)
+{
+    return 0.61 * size * characters;
+}
+
+/* Text with its baseline at y; anchor "start", "middle" or "end". What has more characters than `room` is cut. */
+static void put(picture *p, double x, double y, double size, const char *anchor, const char *fill, bool bold, int room,
+                const char *text)
+{
+    int n = 0, length = 0;
+    for (const char *c = text; *c; c++)
+        length += ((unsigned char)*c & 0xC0) != 0x80;
+    fprintf(p->stream, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" text-anchor=\"%s\" fill=\"%s\"%s>", x, y, size,
+            anchor, fill, bold ? " font-weight=\"bold\"" : "");
+    for (const char *c = text; *c && !(length > room && n >= room - 3); c++) {
+        unsigned char byte = (unsigned char)*c;
+        n++;
+        if (byte == '&' || byte == '<' || byte == '>' || byte == '"')
+            fprintf(p->stream, "&#%d;", byte);
+        else
+            fputc(iscntrl(byte) ? ' ' : byte < 0x80 ? byte : '?', p->stream);
+    }
+    fprintf(p->stream, "%s</text>\n", length > room ? "..." : "");
+}
+
+static void put_number(picture *p, double x, double y, double size, const char *fill, int64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, number);
+    put(p, x, y, size, "middle", fill, false, 24, text);
+}
+
+static void box(picture *p, double x, double y, double width, double height, const char *fill)
+{
+    fprintf(p->stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" stroke=\"%s\"/>\n", x, y,
+            width, height, fill, line);
+}
+
+/* A line of text over the whole width. */
+static void put_line(picture *p, double size, const char *fill, bool bold, const char *text)
+{
+    p->y += (int)(size * 1.55);
+    put(p, EDGE, p->y, size, "start", fill, bold, (int)((p->width - 2 * EDGE) / wide(1, size)), text);
+}
+
+static void put_label(picture *p, double y, const char *text)
+{
+    put(p, EDGE, y, 12, "start", grey, false, 12, text);
+}
+
+static const char *cell_fill(const picture *p, int64_t cell, bool read)
+{
+    return !read ? pale : cell == p->facts->high ? yellow : blue;
+}
+
+static const char *cell_ink(const picture *p, int64_t cell, bool read)
+{
+    return !read ? grey : cell == p->facts->high ? ink : "#ffffff";
+}
+
+static void write_heading(picture *p)
+{
+    const explain_facts *facts = p->facts;
+    char shape[200], stride[200], text[640];
+    p->y = 12;
+    put_line(p, 18, ink, true, p->it->text);
+    explain_tuple(facts->size, facts->ndim, shape, sizeof shape);
+    explain_tuple(facts->stride, facts->ndim, stride, sizeof stride);
+    snprintf(text, sizeof text, "shape %s   stride %s   offset %" PRId64 "   %s   %s", shape, stride, facts->offset,
+             tn_dtype_name(tn_tensor_dtype(facts->x)), facts->contiguous ? "contiguous" : "not contiguous");
+    put_line(p, 13, ink, false, text);
+    explain_origin(p->it, text, sizeof text);
+    put_line(p, 12, grey, false, text);
+    p->y += 18;
+}
+
+/* The dims that step, by stride, widest last; at most LEVELS, those of the last dims. */
+static int stepping(const explain_facts *facts, int dims[LEVELS])
+{
+    int n = 0;
+    for (int d = facts->ndim - 1; d >= 0 && n < LEVELS; d--) {
+        int at = n;
+        if (facts->size[d] < 2)
+            continue;
+        for (; at > 0 && facts->stride[dims[at - 1]] > facts->stride[d]; at--)
+            dims[at] = dims[at - 1];
+        dims[at] = d;
+        n++;
+    }
+    return n;
+}
+
+static void write_brackets(picture *p, double cell_width, int gap)
+{
+    const explain_facts *facts = p->facts;
+    int dims[LEVELS], n = facts->numel ? stepping(facts, dims) : 0;
+    double left = LEFT, bottom = p->y + n * LEVEL, right = left + facts->n_window * cell_width;
+    double from = left + ((double)(facts->offset - facts->window) + 0.5) * cell_width;
+    for (int k = 0; k < n; k++) {
+        char text[48], letter[12];
+        double y = bottom - k * LEVEL - 8, begin = from - k * 2.0,
+               end = from + (double)facts->stride[dims[k]] * cell_width;
+        snprintf(text, sizeof text, "next %s: +%" PRId64, explain_letter(dims[k], facts->ndim, letter),
+                 facts->stride[dims[k]]);
+        put(p, begin - 6, y + 4, 12, "end", vermillion, true, 20, text);
+        bool outside = end > right;
+        if (facts->stride[dims[k]] == 0)
+            fprintf(p->stream, "<path d=\"M%.1f %.1fv%.1f\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n",
+                    begin, y, bottom + gap - y, vermillion);
+        else if (outside)
+            fprintf(p->stream,
+                    "<path d=\"M%.1f %.1fV%.1fH%.1fm-6 -4l6 4l-6 4\" fill=\"none\" stroke=\"%s\" "
+                    "stroke-width=\"1.5\"/>\n",
+                    begin, bottom + gap, y, right + 12, vermillion);
+        else
+            fprintf(p->stream,
+                    "<path d=\"M%.1f %.1fV%.1fH%.1fV%.1fm-4 -6l4 6l4 -6\" fill=\"none\" stroke=\"%s\" "
+                    "stroke-width=\"1.5\"/>\n",
+                    begin, bottom + gap, y, end, bottom + gap, vermillion);
+    }
+    p->y = (int)bottom + gap + 2;
+}
+
+/* What the cells hold, where that says more than their numbers. */
+static bool read_values(const explain_facts *facts, char values[][24])
+{
+    bool differ = false;
+    for (int i = 0; i < facts->n_window; i++) {
+        char cell[24];
+        snprintf(cell, sizeof cell, "%" PRId64, facts->window + i);
+        explain_value(facts->x, facts->window + i, values[i], sizeof values[i]);
+        differ = differ || (*values[i] && strcmp(values[i], cell) != 0);
+    }
+    return differ;
+}
+
+static void write_strip(picture *p)
+{
+    const explain_facts *facts = p->facts;
+    char values[EXPLAIN_CELLS][24], text[160];
+    bool differ = read_values(facts, values), twice = false;
+    double width = facts->n_window ? 720.0 / facts->n_window : 52;
+    width = width > 52 ? 52 : width < 26 ? 26 : width;
+    double size = width < 34 ? 11 : 14;
+    write_brackets(p, width, differ ? 14 : 0);
+    put_label(p, p->y + CELL_HEIGHT / 2 + 4, "memory");
+    for (int i = 0; i < facts->n_window; i++) {
+        int64_t cell = facts->window + i;
+        bool read = facts->times[i] > 0;
+        double x = LEFT + i * width, middle = x + width / 2;
+        box(p, x, p->y, width, CELL_HEIGHT, cell_fill(p, cell, read));
+        if (differ)
+            put_number(p, middle + (wide(4, 9) < width / 2 ? width / 4 : 0), p->y - 4, 9, grey, cell);
+        int room = (int)((width - 2) / wide(1, size));
+        const char *inside = differ ? values[i] : NULL;
+        if (inside)
+            put(p, middle, p->y + CELL_HEIGHT / 2 + 5, strlen(inside) > (size_t)room ? size * 0.75 : size, "middle",
+                cell_ink(p, cell, read), false, (int)((width - 2) / wide(1, size * 0.75)), inside);
+        else
+            put_number(p, middle, p->y + CELL_HEIGHT / 2 + 5, size, cell_ink(p, cell, read), cell);
+        if (read)
+            put_number(p, middle, p->y + CELL_HEIGHT + 14, 11, vermillion, facts->first[i]);
+        if (facts->times[i] > 1) {
+            snprintf(text, sizeof text, "x%" PRId64, facts->times[i]);
+            put(p, middle, p->y + CELL_HEIGHT + 27, 10, "middle", vermillion, true, (int)(width / wide(1, 10)), text);
+            twice = true;
+        }
+    }
+    if (facts->numel)
+        put_label(p, p->y + CELL_HEIGHT + 14, "read as");
+    if (twice)
+        put_label(p, p->y + CELL_HEIGHT + 27, "times");
+    p->y += CELL_HEIGHT + 20 + (twice ? 13 : 0);
+    if (facts->n_window < facts->cells) {
+        snprintf(text, sizeof text, "cells %" PRId64 " to %" PRId64 " of %" PRId64 "; the others are not drawn",
+                 facts->window, facts->window + facts->n_window - 1, facts->cells);
+        put(p, LEFT, p->y + 12, 12, "start", grey, false, 100, text);
+        p->y += 16;
+    }
+    p->y += 22;
+}
+
+static int digits(int64_t number)
+{
+    return snprintf(NULL, 0, "%" PRId64, number);
+}
+
+/* The cells in the order in which they are read, the jumps between them; those unlike the first one are bold. */
+static void write_walk(picture *p)
+{
+    const explain_facts *facts = p->facts;
+    double box_width = wide(digits(facts->high), 13) + 14, gap = 40;
+    char text[80];
+    if (facts->n_order < 2)
+        return;
+    for (int i = 1; i < facts->n_order; i++) {
+        double needed = wide(digits(facts->order[i] - facts->order[i - 1]) + 1, 12) + 12;
+        gap = needed > gap ? needed : gap;
+    }
+    int line_length = (int)((p->width - LEFT - EDGE + gap) / (box_width + gap));
+    if (facts->n_order > line_length)
+        line_length = (int)((p->width - LEFT - EDGE) / (box_width + gap));
+    int64_t row = facts->size[facts->ndim - 1];
+    if (line_length > row && row > 1)
+        line_length -= (int)(line_length % row);
+    double indent = facts->n_order > line_length ? gap : 0;
+    put_label(p, p->y + 20, "order");
+    for (int i = 0; i < facts->n_order; i++) {
+        int column = i % line_length;
+        double x = LEFT + indent + column * (box_width + gap), y = p->y + i / line_length * 40;
+        box(p, x, y, box_width, 28, cell_fill(p, facts->order[i], true));
+        put_number(p, x + box_width / 2, y + 19, 13, cell_ink(p, facts->order[i], true), facts->order[i]);
+        if (i == 0)
+            continue;
+        int64_t jump = facts->order[i] - facts->order[i - 1];
+        bool same = jump == facts->order[1] - facts->order[0];
+        snprintf(text, sizeof text, "%+" PRId64, jump);
+        put(p, x - gap / 2, y + 11, 12, "middle", same ? grey : red, !same, 24, text);
+        fprintf(p->stream, "<path d=\"M%.1f %.1fh%.1fm-5 -4l5 4l-5 4\" fill=\"none\" stroke=\"%s\"/>\n", x - gap + 5,
+                y + 18, gap - 10, same ? grey : red);
+    }
+    p->y += ((facts->n_order - 1) / line_length + 1) * 40;
+    if (facts->n_order < facts->numel) {
+        snprintf(text, sizeof text, "the first %d of %" PRId64 " elements", facts->n_order, facts->numel);
+        put(p, LEFT, p->y + 6, 12, "start", grey, false, 100, text);
+        p->y += 16;
+    }
+    p->y += 18;
+}
+
+/* One matrix of the last two dims, that begins at cell `begin`. */
+static void write_matrix(picture *p, double x, int64_t begin, int rows, int columns, double cell_width)
+{
+    const explain_facts *facts = p->facts;
+    int last = facts->ndim - 1;
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++) {
+            int64_t cell = begin + i * facts->stride[last - 1] + j * facts->stride[last];
+            box(p, x + j * cell_width, p->y + i * 28, cell_width, 28, cell_fill(p, cell, true));
+            put_number(p, x + (j + 0.5) * cell_width, p->y + i * 28 + 19, 13, cell_ink(p, cell, true), cell);
+        }
+}
+
+/* The grid, matrix by matrix side by side, as many as there is room for. */
+static void write_grid(picture *p)
+{
+    const explain_facts *facts = p->facts;
+    int last = facts->ndim - 1;
+    if (facts->ndim < 2 || facts->numel == 0)
+        return;
+    int rows = (int)(facts->size[last - 1] < GRID_ROWS ? facts->size[last - 1] : GRID_ROWS);
+    int columns = (int)(facts->size[last] < GRID_COLUMNS ? facts->size[last] : GRID_COLUMNS), shown = 0;
+    double cell_width = wide(digits(facts->high), 13) + 14, x = LEFT;
+    int64_t matrices = facts->numel / (facts->size[last - 1] * facts->size[last]), at[TN_MAX_NDIM] = {0};
+    char text[200];
+    put_label(p, p->y + 19, "grid");
+    for (; shown < matrices; shown++) {
+        int64_t begin = facts->offset;
+        int used = snprintf(text, sizeof text, "[");
+        if (shown && x + columns * cell_width > p->width - EDGE)
+            break;
+        for (int d = 0; d < last - 1; d++) {
+            begin += at[d] * facts->stride[d];
+            if (used < 100)
+                used += snprintf(text + used, sizeof text - (size_t)used, "%" PRId64 ", ", at[d]);
+        }
+        write_matrix(p, x, begin, rows, columns, cell_width);
+        snprintf(text + used, sizeof text - (size_t)used, ":, :]");
+        double caption = matrices > 1 ? wide((int)strlen(text), 12) : 0;
+        if (matrices > 1 && x + caption <= p->width - EDGE)
+            put(p, x, p->y + rows * 28 + 15, 12, "start", grey, false, 100, text);
+        x += (columns * cell_width > caption ? columns * cell_width : caption) + 28;
+        for (int d = last - 2; d >= 0; d--) {
+            if (++at[d] < facts->size[d])
+                break;
+            at[d] = 0;
+        }
+    }
+    p->y += rows * 28 + (matrices > 1 ? 20 : 4);
+    if (shown < matrices || rows < facts->size[last - 1] || columns < facts->size[last]) {
+        snprintf(text, sizeof text, "%d of %" PRId64 " matrices, %d of %" PRId64 " rows, %d of %" PRId64 " columns",
+                 shown, matrices, rows, facts->size[last - 1], columns, facts->size[last]);
+        put(p, LEFT, p->y + 12, 12, "start", grey, false, 100, text);
+        p->y += 16;
+    }
+    p->y += 8;
+}
+
+static void write_words(picture *p)
+{
+    const explain_facts *facts = p->facts;
+    char *text = NULL, pair[200];
+    size_t size = 0;
+    int64_t at[TN_MAX_NDIM];
+    char letter[12];
+    FILE *words = open_memstream(&text, &size);
+    if (!words)
+        return;
+    fputs("element [", words);
+    for (int d = 0; d < facts->ndim; d++)
+        fprintf(words, "%s%s", d ? ", " : "", explain_letter(d, facts->ndim, letter));
+    fputs("] is cell ", words);
+    explain_write_address(words, facts, NULL);
+    if (facts->numel && facts->ndim) {
+        fputs("\nthe last, [", words);
+        for (int d = 0; d < facts->ndim; d++) {
+            at[d] = facts->size[d] - 1;
+            fprintf(words, "%s%" PRId64, d ? ", " : "", at[d]);
+        }
+        fputs("], is cell ", words);
+        explain_write_address(words, facts, at);
+        fprintf(words, " = %" PRId64, facts->high);
+    }
+    if (facts->flat) {
+        fprintf(words, "\nview(-1) works: one dim of %" PRId64 " with stride %" PRId64, facts->numel,
+                facts->flat_stride);
+    } else {
+        explain_pair_text(&facts->flat_no, pair, sizeof pair);
+        fprintf(words, "\nview(-1) fails: %s; reshape(-1) copies", pair);
+    }
+    fclose(words);
+    for (char *part = text; part;) {
+        char *end = strchr(part, '\n');
+        if (end)
+            *end++ = '\0';
+        put_line(p, 13, strncmp(part, "view(-1) fails", 14) == 0 ? red : ink, false, part);
+        part = end;
+    }
+    free(text);
+}
+
+void explain_write_svg(FILE *stream, const explain_expression *it, const explain_facts *facts)
+{
+    char *body = NULL;
+    size_t size = 0;
+    picture p = {.it = it, .facts = facts, .width = LEAST, .stream = open_memstream(&body, &size)};
+    if (!p.stream)
+        return;
+    int strip = LEFT + facts->n_window * 26 + EDGE;
+    p.width = facts->n_window > 27 && strip > LEAST ? strip : LEAST;
+    write_heading(&p);
+    write_strip(&p);
+    write_walk(&p);
+    write_grid(&p);
+    write_words(&p);
+    fclose(p.stream);
+    fprintf(stream,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+            "xml:space=\"preserve\" font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\">\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n%s</svg>\n",
+            p.width, p.y + 24, p.width, p.y + 24, body);
+    free(body);
+}

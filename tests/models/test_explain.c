@@ -1,0 +1,121 @@
+/* tenon explain from outside: what it says of the lesson's views, and how it refuses. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+enum { TEXT = 32768 };
+
+static char said[TEXT];
+
+/* Runs `tenon explain WORDS` with stderr after stdout in `said`; gives its exit code. */
+static int run(const char *words)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "NO_COLOR= TERM=xterm '%s' explain %s 2>&1", TENON_COMMAND, words);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    said[fread(said, 1, TEXT - 1, pipe)] = '\0';
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void expect(const char *words, int code, const char *const *parts)
+{
+    int got = run(words);
+    if (got != code)
+        fail_msg("explain %s: exit code %d, needed %d\n%s", words, got, code, said);
+    for (; *parts; parts++)
+        if (!strstr(said, *parts))
+            fail_msg("explain %s: no \"%s\" in\n%s", words, *parts, said);
+}
+
+#define EXPECT(words, code, ...) expect(words, code, (const char *const[]){__VA_ARGS__, NULL})
+
+/* The five views of figure 3, and the two parts of figure 4. */
+static void test_the_lessons_views(void **unused)
+{
+    (void)unused;
+    EXPECT("'arange(12).view(3, 4)'", 0, "shape        (3, 4), 12 elements", "stride       (4, 1)", "contiguous   yes",
+           "view(-1)     works: shape (12,), stride (1,)", "12 of 12 cells are read");
+    EXPECT("'arange(12).view(3, 4).T'", 0, "stride       (1, 4)",
+           "fails: stride 1 of dim 0 should be 3 x 4 = 12 (size x stride of dim 1)", "0,  4,  8,\n",
+           "jumps        +4, +4, -7, +4, +4, -7", "view of the memory that arange(12) made",
+           "the last, [3, 2], is cell 0 + 1*3 + 4*2 = 11, which holds 11");
+    EXPECT("'arange(12).view(3, 4)[:, 1::2]'", 0, "offset       1", "stride       (4, 2)",
+           "element [i, j] is cell 1 + 4 i + 2 j", "is cell 1 + 4*2 + 2*1 = 11", "6 of 12 cells are read",
+           "cell           0  [1]  2  [3]  4  [5]  6  [7]  8  [9] 10 [11]",
+           "read as            1       2       3       4       5       6");
+    EXPECT("'arange(12).view(3, 4).unsqueeze(0)'", 0, "shape        (1, 3, 4)", "stride       (12, 4, 1)",
+           "contiguous   yes");
+    EXPECT("'arange(12).view(3, 4)[:, :1].expand(3, 4)'", 0, "stride       (4, 0)", "3 of 12 cells are read, some more",
+           "times          4", "fails: stride 4 of dim 0 should be 4 x 0 = 0");
+    EXPECT("'x = arange(12).view(3, 4); x.T.reshape(12)'", 0, "made by .reshape(12): a copy", "copy\n",
+           "holds          0   4   8   1");
+    EXPECT("'arange(24).view(2, 3, 4)[:, 2]'", 0, "(2, 4)", "(12, 1)", "offset       8",
+           "stride 12 of dim 0 should be");
+}
+
+static void test_odd_tensors(void **unused)
+{
+    (void)unused;
+    EXPECT("'tensor(3.5)'", 0, "shape        ()", "element [] is cell 0", "float32");
+    EXPECT("'zeros(0, 3)'", 0, "no cell is read", "works");
+    EXPECT("'tensor([[True, False]]).T'", 0, "bool", "holds", "False");
+    EXPECT("'arange(1000).view(10, 100)[5, 50:]'", 0, "offset       550", "... 550 cells before", "... 386 cells after",
+           "... ");
+    EXPECT("'zeros(1).expand(1000000, 1000000)'", 0, "1000000000000 elements", "the first 1048576 reads");
+    EXPECT("'arange(10).tensor_split(3)[0]'", 0, "(4,)");
+    EXPECT("'arange(10).chunk(3)[-1]'", 0, "(2,)", "offset       8");
+    EXPECT("'arange(10).split([2, 3, 5])[1]'", 0, "(3,)", "offset       2");
+    EXPECT("'torch.transpose(torch.zeros(2, 3, dtype=torch.float64), 0, dim1=1)'", 0, "float64", "stride       (1, 3)");
+}
+
+/* 2: it cannot be read; 1: the library refuses. */
+static void test_refusals(void **unused)
+{
+    (void)unused;
+    EXPECT("'arange(12).view(3, 4).T.view(12)'", 1, "column 24: view: ", "stride 1 of dim 0 should be 3 x 4 = 12",
+           "\n  arange(12).view(3, 4).T.view(12)\n                         ^~~~~~~~~\n");
+    EXPECT("'arange(12).transpse(0, 1)'", 2, "column 12: ", "did you mean 'transpose'?", "             ^~~~~~~~\n");
+    EXPECT("'arange(12).view(3, 4'", 2, "column 21: found the end, needed ',' or ')'");
+    EXPECT("'arnge(12)'", 2, "column 1: ", "did you mean 'arange'?");
+    EXPECT("'arange(12)[::-1]'", 2, "column 14: found step -1, needed 1 or more");
+    EXPECT("'arange(12).view(3, 4)[1, 2, 3]'", 2, "column 29: ");
+    EXPECT("'arange(12)[12]'", 1, "column 12: select: index 12 in dim 0 of size 12");
+    EXPECT("'arange(12).transpose(0)'", 2, "transpose: found no dim1, needed transpose(dim0, dim1)");
+    EXPECT("'arange(12).transpose(0, 1, 2)'", 2, "column 28: found one argument too many");
+    EXPECT("'arange(12).transpose(0, True)'", 2, "column 25: transpose: dim1: found 'True', needed a whole number");
+    EXPECT("'arange(12).T()'", 2, "column 13: found '(', needed T without brackets");
+    EXPECT("'arange(12).chunk(3)'", 2, "column 20: found the end, needed '['");
+    EXPECT("'tensor([[1, 2], [3]])'", 2, "column 17: found a list of 1, needed one of 2");
+    EXPECT("'zeros(100000, 100000)'", 1, "more than the 16 MiB");
+    EXPECT("'ñ.T'", 2, "column 1: found 'ñ'");
+    EXPECT("''", 2, "column 1: found the end");
+    EXPECT("", 2, "needed an expression between quotes");
+    EXPECT("a b", 2, "found also 'b'");
+    EXPECT("--colour never x", 2, "did you mean '--color'?");
+}
+
+static void test_options(void **unused)
+{
+    (void)unused;
+    EXPECT("--help", 0, "Examples:", "--svg FILE");
+    EXPECT("--color always 'arange(3)'", 0, "\033[");
+    assert_int_equal(run("--color never 'arange(3)'"), 0);
+    assert_null(strchr(said, '\033'));
+    assert_int_equal(run("'arange(3)'"), 0);
+    assert_null(strchr(said, '\033'));
+    EXPECT("--json 'arange(12).view(3, 4).T'", 0, "\"shape\":[4,3]", "\"stride\":[1,4]",
+           "\"view_flat\":{\"works\":false,\"outer\":0,\"inner\":1,\"found\":1,\"needed\":12}",
+           "\"order\":[0,4,8,1,5,9,2,6,10,3,7,11]");
+    EXPECT("--svg - 'arange(12).view(3, 4).T'", 0, "<svg ", ">-7</text>", "</svg>\n");
+    assert_null(strstr(said, "contiguous   "));
+    EXPECT("--svg /nowhere/x.svg 'arange(12)'", 1, "/nowhere/x.svg");
+    EXPECT("--svg - 'x = arange(2); x[..., None] ; x'", 0, "x[..., None] ; x</text>");
+}
+
+TEST_MAIN(test(test_the_lessons_views), test(test_odd_tensors), test(test_refusals), test(test_options))
