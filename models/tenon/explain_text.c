@@ -228,8 +228,9 @@ static void write_order(const sheet *s)
         if (lines)
             fprintf(s->stream, "  %-*s", LABEL, "");
         do {
-            fprintf(s->stream, "%*" PRId64 "%s", width, facts->order[position],
-                    position + 1 < facts->numel ? ", " : "");
+            if (position % row % COLUMNS)
+                fputc(' ', s->stream);
+            fprintf(s->stream, "%*" PRId64 "%s", width, facts->order[position], position + 1 < facts->numel ? "," : "");
             position++;
         } while (position < facts->n_order && position % row && position % row % COLUMNS);
         fputc('\n', s->stream);
