@@ -37,6 +37,8 @@ static bool pairs_hold(const explain_facts *facts, bool from_one, explain_pair *
 static void advance(const explain_facts *facts, int64_t *at, int64_t *cell)
 {
     for (int d = facts->ndim - 1; d >= 0; d--) {
+        if (facts->size[d] == 1) /* its stride may be anything */
+            continue;
         *cell += facts->stride[d];
         if (++at[d] < facts->size[d])
             return;
