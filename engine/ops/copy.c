@@ -1,4 +1,5 @@
-/* Copies: clone, to, copy_. Rules of torch.clone, Tensor.to(dtype) and Tensor.copy_; layouts are kept ("preserve"). */
+/* Copies: clone, to, copy_. Rules of torch.clone, Tensor.to and Tensor.copy_; layouts are kept unless a memory format is
+ * given. */
 #include "ops/copy.h"
 
 #include <string.h>
@@ -7,18 +8,19 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/text.h"
+#include "core/format.h"
 #include "core/geometry.h"
 #include "core/iterator.h"
 #include "cpu/stream.h"
 #include "cpu/transpose.h"
 #include "dispatch/op.h"
+#include "ops/dtype_sets.h"
 #include "ops/operators.h"
 
-#define COPY_DTYPES \
-    (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) | TNI_DTYPE_BIT(TN_BOOL))
-
 typedef struct to_attr {
-    tn_dtype dtype;
+    tn_dtype dtype; /* NONE: x's */
+    bool copy;
+    int64_t format; /* a tn_memory_format */
 } to_attr;
 
 /* One row of a copy: the context is the conversion's table entry. */
@@ -109,12 +111,60 @@ void tni_copy_elements(char *to, const int64_t *strides, tn_dtype dtype, const t
     run_copy(&it);
 }
 
+/* A copy of the first operand: in its own order of strides (those of size-1 dims and of empty tensors are kept too), or in
+ * a memory format. */
+static tn_status copied_in_format(tni_call *call, tni_meta *meta, tn_dtype dtype, int64_t format)
+{
+    const tn_tensor *x = call->in[0];
+    if (format == TN_PRESERVE_FORMAT) {
+        meta->record.dtype = dtype;
+        tni_meta_preserved(meta, x);
+        return TN_OK;
+    }
+    if (format < TN_CONTIGUOUS_FORMAT || format > TN_PRESERVE_FORMAT)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "memory format %lld, needed one of tn_memory_format",
+                        (long long)format);
+    if (tni_check_format(tni_call_name(call), (tn_memory_format)format, x->sizes, x->ndim))
+        return tni_pending();
+    memcpy(meta->room, x->sizes, (size_t)x->ndim * sizeof *meta->room);
+    if (tni_meta_contiguous(call, meta, x->ndim, dtype, (tn_device_type)x->device))
+        return tni_pending();
+    if (format != TN_CONTIGUOUS_FORMAT) {
+        tni_format_strides((tn_memory_format)format, x->sizes, x->ndim, meta->room + TN_MAX_NDIM);
+        meta->record.contiguous = false;
+    }
+    return TN_OK;
+}
+
+/* Whether the strides ask for channels last of that rank: they do not fall from the innermost of its dims outwards, and
+ * where sizes of 1 leave it open, row-major order is meant. As Tensor.suggest_memory_format. */
+static bool looks_channels_last(const tn_tensor *x, int ndim)
+{
+    static const int four[] = {1, 3, 2, 0}, five[] = {1, 4, 3, 2, 0};
+    const int *order = ndim == 4 ? four : five;
+    int64_t least = 0;
+    if (x->ndim != ndim || x->strides[1] == 0)
+        return false;
+    for (int i = 0; i < ndim; i++) {
+        int d = order[i];
+        if (x->sizes[d] == 0 || x->strides[d] < least || (d == 0 && least == x->strides[1]))
+            return false;
+        least = x->strides[d] * (x->sizes[d] > 1 ? x->sizes[d] : 1);
+    }
+    return true;
+}
+
+static tn_memory_format format_of(const tn_tensor *x)
+{
+    if (looks_channels_last(x, 4))
+        return TN_CHANNELS_LAST;
+    return looks_channels_last(x, 5) ? TN_CHANNELS_LAST_3D : TN_CONTIGUOUS_FORMAT;
+}
+
 static tn_status clone_infer(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *x = call->in[0];
-    meta->record.dtype = (tn_dtype)x->dtype;
-    tni_meta_preserved(meta, x); /* strides of size-1 dims and of empty tensors are kept too */
-    return TN_OK;
+    return copied_in_format(call, meta, (tn_dtype)x->dtype, ((const to_attr *)call->attr)->format);
 }
 
 static void clone_run(const tni_call *call, void *workspace)
@@ -127,19 +177,19 @@ static void clone_run(const tni_call *call, void *workspace)
 static tn_status to_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
-    tn_dtype dtype = ((const to_attr *)call->attr)->dtype;
+    const to_attr *attr = call->attr;
+    tn_dtype dtype = attr->dtype == TN_DTYPE_NONE ? (tn_dtype)x->dtype : attr->dtype;
     if (tni_check_dtype("to", dtype))
         return tni_pending();
-    if (dtype == (tn_dtype)x->dtype) {
+    if (dtype == (tn_dtype)x->dtype && !attr->copy &&
+        (attr->format == TN_PRESERVE_FORMAT || attr->format == (int64_t)format_of(x))) {
         meta->same = x;
         return TN_OK;
     }
     if (!tni_converter_of((tn_dtype)x->dtype, dtype))
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "to", "no conversion from %s to %s",
                         tn_dtype_name((tn_dtype)x->dtype), tn_dtype_name(dtype));
-    meta->record.dtype = dtype;
-    tni_meta_preserved(meta, x);
-    return TN_OK;
+    return copied_in_format(call, meta, dtype, attr->format);
 }
 
 /* copy_(self, src): the result is self; src is broadcast to it. */
@@ -174,30 +224,53 @@ static void copy_run(const tni_call *call, void *workspace)
     run_copy(&it);
 }
 
+static const to_attr to_default = {TN_DTYPE_NONE, false, TN_PRESERVE_FORMAT};
+
 const tni_op tni_op_clone = {
-    .name = TNI_NAMES_NEW(clone), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
-    .dtypes = COPY_DTYPES, .infer = clone_infer, .run = clone_run,
-    .samples = "[3,4] | [] | [0,3] | [2,3,4] | [1,5]"};
+    .name = TNI_NAMES_NEW(clone),
+    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("memory_format", 'I', to_attr, format)}, .n_params = 2, .n_in = 1,
+    .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(to_attr), .attr_default = &to_default,
+    .infer = clone_infer, .run = clone_run,
+    .samples = "[3,4] | [] | [0,3] | [2,3,4] | [1,5] | [2,3,4,5] 1 | [2,3,4] 0 | ! [3,4] 1"};
 
 const tni_op tni_op_to = {
-    .name = TNI_NAMES_NEW(to), .params = {TNI_TENSOR("self", 0), TNI_ATTR("dtype", 'D', to_attr, dtype)},
-    .n_params = 2, .n_in = 1, .n_out = 1, .dtypes = COPY_DTYPES, .attr_bytes = sizeof(to_attr), .infer = to_infer,
-    .run = clone_run,
-    .samples = "[3,4] float64 | [3,4] float32 | [5] int64 | [] bool | [0] float64 | [2,3,4] int64"};
+    .name = TNI_NAMES_NEW(to),
+    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dtype", 'D', to_attr, dtype),
+               TNI_OPTIONAL("copy", 'B', to_attr, copy), TNI_OPTIONAL("memory_format", 'I', to_attr, format)},
+    .n_params = 4, .n_in = 1, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(to_attr),
+    .attr_default = &to_default, .infer = to_infer, .run = clone_run,
+    .samples = "[3,4] float64 | [3,4] none true | [2,3,4,5] float32 false 1 | ! [3,4] none false 2 | [3,4] float32 | [5] int64 | [] bool | [0] float64 | [2,3,4] int64"};
 
 const tni_op tni_op_copy = {
     .name = TNI_NAMES_IN_PLACE(copy), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("src", 1)}, .n_params = 2,
-    .n_in = 2, .n_out = 1, .dtypes = COPY_DTYPES, .infer = copy_infer, .run = copy_run,
+    .n_in = 2, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .infer = copy_infer, .run = copy_run,
     .samples = "[3,4] [3,4] | [3,4] [4] | [3,4] [] | [0,4] [4] | ! [3,4] [3] | ! [4] [3,4] | ! [1] [2]"};
 
 tn_tensor *tn_clone(tn_tensor *x)
 {
-    return tni_call_new(&tni_op_clone, &x, NULL);
+    return tni_call_new(&tni_op_clone, &x, &to_default);
+}
+
+tn_tensor *tn_clone_format(tn_tensor *x, tn_memory_format format)
+{
+    const to_attr attr = {TN_DTYPE_NONE, true, format};
+    return tni_call_new(&tni_op_clone, &x, &attr);
+}
+
+tn_tensor *tn_to_format(tn_tensor *x, tn_dtype dtype, bool copy, tn_memory_format format)
+{
+    const to_attr attr = {dtype, copy, format};
+    return tni_call_new(&tni_op_to, &x, &attr);
+}
+
+tn_tensor *tn_tensor_from(tn_tensor *x, tn_dtype dtype)
+{
+    return tn_to_format(x, dtype, true, TN_PRESERVE_FORMAT);
 }
 
 tn_tensor *tn_to(tn_tensor *x, tn_dtype dtype)
 {
-    const to_attr attr = {dtype};
+    const to_attr attr = {dtype, false, TN_PRESERVE_FORMAT};
     return tni_call_new(&tni_op_to, &x, &attr);
 }
 

@@ -11,6 +11,8 @@
 #include "core/geometry.h"
 #include "core/iterator.h"
 #include "dispatch/op.h"
+#include "ops/create.h"
+#include "ops/dtype_sets.h"
 #include "ops/operators.h"
 
 enum { ZEROS = 0, ONES = 1, FULL };
@@ -29,9 +31,6 @@ typedef struct arange_attr {
     tn_scalar start, end, step;
     tn_dtype dtype;
 } arange_attr;
-
-#define CREATE_DTYPES \
-    (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) | TNI_DTYPE_BIT(TN_BOOL))
 
 #define FILL_PIECE ((size_t)8192)
 
@@ -60,8 +59,13 @@ static void fill_row(const tni_row *row)
     }
 }
 
-/* There is a conversion from numbers to out's dtype: infer asked. */
-static void fill(const tn_tensor *out, tn_scalar scalar)
+static bool is_zero(tn_scalar scalar)
+{
+    return scalar.kind <= TN_SCALAR_INT && scalar.value.i == 0;
+}
+
+/* There is a conversion from numbers to out's dtype, or zero bytes are meant: infer asked. */
+void tni_fill(const tn_tensor *out, tn_scalar scalar)
 {
     tn_dtype dtype = (tn_dtype)out->dtype;
     fill_value value = {.itemsize = tni_itemsize(dtype)};
@@ -72,17 +76,19 @@ static void fill(const tn_tensor *out, tn_scalar scalar)
     tni_iter_run(&it, fill_row, &value);
 }
 
-static tn_status check_value(const char *name, tn_scalar value, tn_dtype dtype)
+tn_status tni_check_value(const char *name, tn_scalar value, tn_dtype dtype)
 {
     _Alignas(16) char element[16];
     char text[40];
+    if (tni_dtype_kind(dtype) >= TNI_QUANTIZED && is_zero(value))
+        return TN_OK;
     if (!tni_scalar_to(value, dtype, element))
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, name, "no kernel writes numbers into %s on cpu",
                         tn_dtype_name(dtype));
     if (tni_scalar_fits(value, dtype))
         return TN_OK;
-    if (value.kind == TN_SCALAR_FLOAT)
-        tni_text_double(text, sizeof text, value.value.f);
+    if (value.kind >= TN_SCALAR_FLOAT)
+        tni_text_double(text, sizeof text, tni_scalar_real(value));
     else
         snprintf(text, sizeof text, "%lld", (long long)value.value.i);
     return TNI_FAIL(TN_ERROR_OVERFLOW, name, "%s does not hold the value %s", tn_dtype_name(dtype), text);
@@ -106,7 +112,7 @@ static tn_status create_infer(tni_call *call, tni_meta *meta)
     tn_dtype dtype = attr->dtype;
     if (dtype == TN_DTYPE_NONE)
         dtype = call->op->family == FULL ? tni_scalar_dtype(value) : tn_get_default_dtype();
-    if (check_value(name, value, dtype))
+    if (tni_check_value(name, value, dtype))
         return tni_pending();
     for (int d = 0; d < attr->size.n; d++)
         meta->room[d] = attr->size.data[d];
@@ -116,13 +122,13 @@ static tn_status create_infer(tni_call *call, tni_meta *meta)
 static void create_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    fill(call->out[0], created_value(call));
+    tni_fill(call->out[0], created_value(call));
 }
 
 static tn_status fill_infer(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *self = call->in[0];
-    if (check_value(tni_call_name(call), ((const fill_attr *)call->attr)->value, (tn_dtype)self->dtype))
+    if (tni_check_value(tni_call_name(call), ((const fill_attr *)call->attr)->value, (tn_dtype)self->dtype))
         return tni_pending();
     tni_meta_like(meta, self, (tn_dtype)self->dtype);
     return TN_OK;
@@ -131,24 +137,21 @@ static tn_status fill_infer(tni_call *call, tni_meta *meta)
 static void fill_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    fill(call->out[0], ((const fill_attr *)call->attr)->value);
-}
-
-static double real(tn_scalar scalar)
-{
-    return scalar.kind == TN_SCALAR_FLOAT ? scalar.value.f : (double)scalar.value.i;
+    tni_fill(call->out[0], ((const fill_attr *)call->attr)->value);
 }
 
 static bool all_integers(const arange_attr *attr)
 {
-    return attr->start.kind != TN_SCALAR_FLOAT && attr->end.kind != TN_SCALAR_FLOAT &&
-           attr->step.kind != TN_SCALAR_FLOAT;
+    return attr->start.kind <= TN_SCALAR_INT && attr->end.kind <= TN_SCALAR_INT && attr->step.kind <= TN_SCALAR_INT;
 }
 
 /* ceil((end - start) / step); exact for integers, in float64 otherwise. */
 static tn_status arange_length(const arange_attr *attr, int64_t *length)
 {
     const char *name = "arange";
+    if (attr->start.kind == TN_SCALAR_COMPLEX || attr->end.kind == TN_SCALAR_COMPLEX ||
+        attr->step.kind == TN_SCALAR_COMPLEX)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "a complex number, needed real ones");
     if (all_integers(attr)) {
         int64_t span, step = attr->step.value.i;
         if (step == 0)
@@ -164,7 +167,7 @@ static tn_status arange_length(const arange_attr *attr, int64_t *length)
             return TNI_FAIL(TN_ERROR_OVERFLOW, name, "more elements than 64 bits count");
         return TN_OK;
     }
-    double start = real(attr->start), end = real(attr->end), step = real(attr->step),
+    double start = tni_scalar_real(attr->start), end = tni_scalar_real(attr->end), step = tni_scalar_real(attr->step),
            count = ceil((end - start) / step);
     if (!(step != 0) || !isfinite(start) || !isfinite(end))
         return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%s, needed %s",
@@ -182,14 +185,13 @@ static tn_status arange_infer(tni_call *call, tni_meta *meta)
 {
     const arange_attr *attr = call->attr;
     tn_dtype dtype = attr->dtype;
-    _Alignas(16) char element[16];
     if (arange_length(attr, &meta->room[0]))
         return tni_pending();
     if (dtype == TN_DTYPE_NONE)
         dtype = all_integers(attr) ? TN_INT64 : tn_get_default_dtype();
     if (tni_check_dtype("arange", dtype))
         return tni_pending();
-    if (dtype == TN_BOOL || !tni_scalar_to(attr->start, dtype, element))
+    if (!(call->op->dtypes & TNI_DTYPE_BIT(dtype)))
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "arange", "no kernel for %s on cpu", tn_dtype_name(dtype));
     return tni_meta_contiguous(call, meta, 1, dtype, tn_get_default_device().type);
 }
@@ -200,7 +202,7 @@ static void arange_run(const tni_call *call, void *workspace)
     const arange_attr *attr = call->attr;
     const tn_tensor *out = call->out[0];
     const bool whole = all_integers(attr);
-    double start = real(attr->start), step = real(attr->step);
+    double start = tni_scalar_real(attr->start), step = tni_scalar_real(attr->step);
     if (tni_is_integral((tn_dtype)out->dtype)) { /* as torch: into an integer dtype start and step go first */
         start = trunc(start);
         step = trunc(step);
@@ -221,12 +223,12 @@ static const create_attr create_default = {.dtype = TN_DTYPE_NONE};
 #define CREATE_SAMPLES "(2,3) | (0,4) | () | (5) float64 | (3) int64 | (2) bool | ! (-1) | ! (4611686018427387904,4)"
 
 const tni_op tni_op_zeros = {
-    .name = TNI_NAMES_NEW(zeros), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = CREATE_DTYPES,
+    .name = TNI_NAMES_NEW(zeros), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = TNI_ALL_NUMBERS,
     .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = create_run, .family = ZEROS,
     .samples = CREATE_SAMPLES};
 
 const tni_op tni_op_ones = {
-    .name = TNI_NAMES_NEW(ones), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = CREATE_DTYPES,
+    .name = TNI_NAMES_NEW(ones), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = TNI_ALL_NUMBERS,
     .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = create_run, .family = ONES,
     .samples = CREATE_SAMPLES};
 
@@ -234,7 +236,7 @@ const tni_op tni_op_full = {
     .name = TNI_NAMES_NEW(full),
     .params = {TNI_ATTR("size", 'L', create_attr, size), TNI_ATTR("fill_value", 'S', create_attr, value),
                TNI_OPTIONAL("dtype", 'D', create_attr, dtype)},
-    .n_params = 3, .n_out = 1, .dtypes = CREATE_DTYPES, .attr_bytes = sizeof(create_attr),
+    .n_params = 3, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(create_attr),
     .attr_default = &create_default, .infer = create_infer, .run = create_run, .family = FULL,
     .samples = "(2,3) 2.5 | (0) 7 | () true | (4) 3 float32 | (2) 1 bool | ! (-1) 0 | ! (2) inf int64"};
 
@@ -243,8 +245,7 @@ const tni_op tni_op_arange = {
     .params = {TNI_ATTR("start", 'S', arange_attr, start), TNI_ATTR("end", 'S', arange_attr, end),
                TNI_OPTIONAL("step", 'S', arange_attr, step), TNI_OPTIONAL("dtype", 'D', arange_attr, dtype)},
     .n_params = 4, .n_out = 1,
-    .dtypes = TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64),
-    .attr_bytes = sizeof(arange_attr),
+    .dtypes = TNI_REALS, .attr_bytes = sizeof(arange_attr),
     .attr_default = &(const arange_attr){.step = {TN_SCALAR_INT, {1}}, .dtype = TN_DTYPE_NONE}, .infer = arange_infer,
     .run = arange_run,
     .samples = "0 12 | 5 0 -2 | 0 1 0.25 | 0 0 | 1 4 1 float64 | ! 0 5 0 | ! 0 5 -1 | ! 0 inf | ! 0 nan | "
@@ -254,13 +255,13 @@ static const fill_attr fill_default = {{TN_SCALAR_INT, {0}}};
 
 const tni_op tni_op_fill = {
     .name = TNI_NAMES_IN_PLACE(fill), .params = {TNI_TENSOR("self", 0), TNI_ATTR("value", 'S', fill_attr, value)},
-    .n_params = 2, .n_in = 1, .n_out = 1, .overlap_allowed = true, .dtypes = CREATE_DTYPES,
+    .n_params = 2, .n_in = 1, .n_out = 1, .overlap_allowed = true, .dtypes = TNI_ALL_NUMBERS,
     .attr_bytes = sizeof(fill_attr), .attr_default = &fill_default, .infer = fill_infer, .run = fill_run,
     .samples = "[3,4] 2.5 | [] 1 | [0] 1 | [2,3,4] true"};
 
 const tni_op tni_op_zero = {
     .name = TNI_NAMES_IN_PLACE(zero), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
-    .overlap_allowed = true, .dtypes = CREATE_DTYPES, .attr_bytes = sizeof(fill_attr), .attr_default = &fill_default,
+    .overlap_allowed = true, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(fill_attr), .attr_default = &fill_default,
     .infer = fill_infer, .run = fill_run,
     .samples = "[3,4] | [] | [0]"};
 

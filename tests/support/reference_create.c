@@ -61,8 +61,9 @@ static void to(const reference_call *call, expectation *e, int row)
 {
     const grid *x = &call->arguments[0].grid;
     (void)row;
-    converted(x, call->arguments[1].given->dtype, e);
-    if (x->dtype == e->grid.dtype)
+    converted(x, reference_dtype(call, 1, x->dtype), e);
+    bool copies = reference_integer(call, 2, 0) != 0 || reference_given(call, 3);
+    if (x->dtype == e->grid.dtype && !copies)
         e->shares = IS_SAME;
 }
 
@@ -90,6 +91,84 @@ static void fill(const reference_call *call, expectation *e, int row)
         e->grid.cells[i] = cell_convert(c, s.kind == TN_SCALAR_FLOAT ? TN_FLOAT64 : TN_INT64, self->dtype);
 }
 
+static cell value_cell(tn_scalar s, tn_dtype dtype)
+{
+    cell c = {s.kind == TN_SCALAR_FLOAT ? s.value.f : 0, s.kind == TN_SCALAR_FLOAT ? 0 : s.value.i};
+    return cell_convert(c, s.kind == TN_SCALAR_FLOAT ? TN_FLOAT64 : TN_INT64, dtype);
+}
+
+static void fill_grid(expectation *e, tn_scalar value)
+{
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        e->grid.cells[i] = value_cell(value, e->grid.dtype);
+}
+
+enum { EMPTY = -1 };
+
+/* empty_like and its kin: x, (value,) dtype, format. */
+static void like(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    e->grid = grid_new(reference_dtype(call, row == FULL ? 2 : 1, x->dtype), x->sizes, x->ndim);
+    if (row == EMPTY)
+        grid_free(&e->grid); /* any value will do */
+    else
+        fill_grid(e, row == FULL ? call->arguments[1].given->number : tn_int(row));
+}
+
+static void new_like(const reference_call *call, expectation *e, int row)
+{
+    const sample_argument *size = call->arguments[1].given;
+    e->grid = grid_new(call->arguments[0].grid.dtype, size->numbers, size->n);
+    fill_grid(e, row == FULL ? call->arguments[2].given->number : tn_int(row));
+}
+
+static void zeros_fmt(const reference_call *call, expectation *e, int row)
+{
+    const sample_argument *size = call->arguments[0].given;
+    (void)row;
+    e->grid = grid_new(reference_dtype(call, 2, tn_get_default_dtype()), size->numbers, size->n);
+}
+
+static void eye(const reference_call *call, expectation *e, int row)
+{
+    int64_t n = reference_integer(call, 0, 0), sizes[2] = {n, reference_integer(call, 1, n)};
+    (void)row;
+    e->grid = grid_new(reference_dtype(call, 2, tn_get_default_dtype()), sizes, 2);
+    for (int64_t i = 0; i < n && i < sizes[1]; i++)
+        e->grid.cells[i * sizes[1] + i] = value_cell(tn_int(1), e->grid.dtype);
+}
+
+static void linspace(const reference_call *call, expectation *e, int row)
+{
+    double a = (double)reference_integer(call, 0, 0), b = (double)reference_integer(call, 1, 0);
+    int64_t n = reference_integer(call, 2, 0);
+    (void)row;
+    e->grid = grid_new(reference_dtype(call, 3, tn_get_default_dtype()), &n, 1);
+    double *bounds = reference_bounds(e);
+    for (int64_t i = 0; i < n; i++) {
+        cell c = {n == 1 ? a : i < n / 2 ? a + (b - a) / (double)(n - 1) * (double)i
+                                         : b - (b - a) / (double)(n - 1) * (double)(n - 1 - i), 0};
+        e->grid.cells[i] = cell_convert(c, TN_FLOAT64, e->grid.dtype);
+        bounds[i] = 4 * reference_ulp(fabs(a) + fabs(b), e->grid.dtype);
+    }
+}
+
+enum { LOWER, UPPER };
+
+static void triangle(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    int64_t index[GRID_NDIM], k = reference_integer(call, 1, 0);
+    converted(x, x->dtype, e);
+    for (int64_t i = 0; i < x->numel; i++) {
+        grid_index(x, i, index);
+        int64_t place = index[x->ndim - 1] - index[x->ndim - 2];
+        if (row == LOWER ? place > k : place < k)
+            e->grid.cells[i] = (cell){0, 0};
+    }
+}
+
 static const struct {
     const char *name;
     reference reference;
@@ -99,6 +178,18 @@ static const struct {
     {"ones", create, ONES},
     {"full", create, FULL},
     {"arange", arange, 0},
+    {"eye", eye, 0},
+    {"linspace", linspace, 0},
+    {"zeros_fmt", zeros_fmt, 0},
+    {"empty_like", like, EMPTY},
+    {"zeros_like", like, ZEROS},
+    {"ones_like", like, ONES},
+    {"full_like", like, FULL},
+    {"new_zeros", new_like, ZEROS},
+    {"new_ones", new_like, ONES},
+    {"new_full", new_like, FULL},
+    {"tril", triangle, LOWER},
+    {"triu", triangle, UPPER},
     {"clone", clone, 0},
     {"to", to, 0},
     {"copy_", copy, 0},

@@ -3,7 +3,8 @@
  * Forms    tn_NAME makes a new tensor; tn_NAME_ writes into its first argument; tn_NAME_out writes into `out`, which is
  *          resized when its shape differs; _scalar forms take a number as second operand.
  * Shapes   operands broadcast as in NumPy and PyTorch: aligned from the right, each pair of sizes equal or one a 1.
- * Dtypes   operators compute in float32, float64, int64 and bool. "Promoted" is PyTorch's result_type: the highest kind
+ * Dtypes   those that PyTorch's CPU has for the operator. 16-bit floats compute in float32 and round once, small integers
+ *          wrap; float8, quantised and bits types are stored, copied and viewed only. "Promoted" is PyTorch's result_type: the highest kind
  *          among the operands wins; within a kind tensors with dimensions beat 0-dim ones, which beat scalars. A result
  *          is written into an in-place or `out` tensor only if tn_can_cast.
  * Layout   a new result keeps the first operand's order of strides, without gaps.
@@ -21,55 +22,17 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <tenon/create.h>
 #include <tenon/dtype.h>
 #include <tenon/tensor.h>
 #include <tenon/views.h>
 
 TN_BEGIN
 
-/* Tensors filled with 0, 1 or a value, on the thread's default device.
- * dtype   float32, float64, int64 or bool; TN_DTYPE_NONE: the default dtype, for tn_full that of the value (bool, int64
- *         or the default dtype)
- * result  [size], contiguous
- * errors  those of tn_empty; TN_ERROR_NOT_IMPLEMENTED (another dtype); tn_full: TN_ERROR_OVERFLOW (a value that the
- *         dtype does not hold, such as 1e39 in float32)
- * cost    O(numel)
- * source  torch.zeros, torch.ones, torch.full */
-TN_API tn_tensor *tn_zeros(const int64_t *size, int ndim, tn_dtype dtype);
-TN_API tn_tensor *tn_ones(const int64_t *size, int ndim, tn_dtype dtype);
-TN_API tn_tensor *tn_full(const int64_t *size, int ndim, tn_scalar value, tn_dtype dtype);
-
-/* start, start + step, ... below end, above it for a negative step:  x_i = start + i step.
- * dtype   float32, float64 or int64; TN_DTYPE_NONE: int64 when all three are integers, else the default dtype
- * result  [ceil((end - start) / step)], on the thread's default device
- * errors  TN_ERROR_ARGUMENT (step 0; nan or infinite bounds; bounds that step leads away from), TN_ERROR_OVERFLOW,
- *         TN_ERROR_DTYPE, TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY
- * cost    O(numel)
- * source  torch.arange */
-TN_API tn_tensor *tn_arange(tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dtype);
-
-/* Copies.
- * tn_clone  same values, same order of strides without gaps (memory format "preserve")
- * tn_to     x itself (a new reference) if it has the dtype already, else a converted copy; floats to integers are cut
- *           towards zero
- * tn_copy_  writes src, broadcast and converted, into self
- * tn_fill_  writes a number everywhere; self's elements may share memory
- * tn_zero_  writes 0 everywhere; likewise
- * dtype   any for a copy within it; conversions among float32, float64, int64 and bool
- * errors  common; tn_to: TN_ERROR_DTYPE (no dtype); tn_copy_: TN_ERROR_SHAPE (src does not broadcast to self);
- *         tn_fill_: TN_ERROR_OVERFLOW (a value that the dtype does not hold, such as 1e39 in float32)
- * grad    tn_clone, tn_to: x; tn_copy_: src
- * cost    O(numel)
- * source  torch.clone, torch.Tensor.to, copy_, fill_, zero_ */
-TN_API tn_tensor *tn_clone(tn_tensor *x);
-TN_API tn_tensor *tn_to(tn_tensor *x, tn_dtype dtype);
-TN_API tn_status tn_copy_(tn_tensor *self, tn_tensor *src);
-TN_API tn_status tn_fill_(tn_tensor *self, tn_scalar value);
-TN_API tn_status tn_zero_(tn_tensor *self);
-
 /* Arithmetic:  add a + b,  sub a - b,  mul a b,  div a / b;  the _alpha forms a + alpha b,  a - alpha b.
  * a, b    any shapes that broadcast
- * dtype   float32, float64, int64, bool (sub refuses bool)
+ * dtype   float16 to float64, bfloat16, int8 to int64, uint8, bool (sub refuses it), complex; mul and div also uint16 to
+ *         uint64; div not complex32
  * result  broadcast shape, promoted dtype; integers wrap; div is true division, integers give the default dtype
  * errors  common; TN_ERROR_DTYPE (bool for sub; a decimal alpha for integers, a bool one for numbers),
  *         TN_ERROR_ARGUMENT (by name: two numbers)
@@ -140,6 +103,7 @@ TN_API tn_status tn_bitwise_xor_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
 /* Comparisons:  eq a == b,  ne a != b,  lt a < b,  le a <= b,  gt a > b,  ge a >= b.
  * a, b    any shapes that broadcast, compared in the promoted dtype
+ * dtype   eq, ne: all numbers; the others all real ones but float8 and uint16 to uint64
  * result  bool, broadcast shape; the in-place forms write 0 or 1 in self's dtype
  * errors  common
  * grad    none

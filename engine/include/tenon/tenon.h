@@ -6,6 +6,7 @@
 #include <tenon/alloc.h>
 #include <tenon/call.h>
 #include <tenon/cpu.h>
+#include <tenon/create.h>
 #include <tenon/data.h>
 #include <tenon/dlpack.h>
 #include <tenon/dtype.h>
