@@ -259,7 +259,7 @@ static void foreign_dtypes(void **state)
                 values[1].kind = TN_VALUE_SCALAR;
                 values[1].as.scalar = tn_float(2.5);
             }
-            if (op->n_params > n && !op->params[n].optional) {
+            if (op->n_params > n && (!op->params[n].optional || strcmp(name, "to") == 0)) {
                 values[n].kind = op->params[n].code == 'D' ? TN_VALUE_DTYPE : TN_VALUE_SCALAR;
                 values[n].as.scalar = tn_int(1);
                 if (op->params[n].code == 'D')
