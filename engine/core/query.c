@@ -328,39 +328,3 @@ tn_dtype tn_result_type(tn_tensor *const *tensors, int n_tensors, const tn_scala
     return dtype;
 }
 
-static const char *const device_words[] = {[TN_CPU] = "cpu", [TN_META] = "meta", [TN_CUDA] = "cuda"};
-
-const char *tn_device_type_name(tn_device_type type)
-{
-    return (unsigned)type <= TN_CUDA ? device_words[type] : "invalid";
-}
-
-tn_device tn_device_from_name(const char *name)
-{
-    tn_device device = {TN_CPU, 0};
-    if (tni_pending())
-        return device;
-    if (!name) {
-        TNI_FAIL_NULL("device_from_name", 1, "name");
-        return device;
-    }
-    for (int type = TN_CPU; type <= TN_CUDA; type++) {
-        size_t length = strlen(device_words[type]);
-        if (strncmp(name, device_words[type], length) != 0)
-            continue;
-        const char *digit = name + length;
-        if (*digit == ':' && digit[1] >= '0' && digit[1] <= '9') {
-            int index = 0;
-            for (digit++; *digit >= '0' && *digit <= '9' && index < 100; digit++)
-                index = 10 * index + (*digit - '0');
-            device.index = index;
-        }
-        if (*digit != '\0')
-            continue;
-        device.type = (tn_device_type)type;
-        return device;
-    }
-    TNI_FAIL(TN_ERROR_NAME, "device_from_name",
-             "found \"%.40s\", needed a device such as \"cpu\", \"meta\" or \"cuda:0\"", name);
-    return device;
-}

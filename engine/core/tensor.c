@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "core/device.h"
 #include "core/geometry.h"
 #include "core/lazy.h"
 
@@ -15,8 +16,6 @@ static void tensor_destroy(void *object);
 
 /* bytes 0: tensor_destroy frees the block. */
 static const tn_object_class tensor_class = {.name = "tensor", .bytes = 0, .destroy = tensor_destroy};
-
-static _Thread_local tn_device default_device __attribute__((tls_model("initial-exec"))) = {TN_CPU, 0};
 
 static inline void free_dims(tn_tensor *x)
 {
@@ -400,29 +399,6 @@ tn_status tni_check_tensor(const char *function, int number, const char *name, c
     return TNI_LIKELY(x != NULL) ? TN_OK : TNI_FAIL_NULL(function, number, name);
 }
 
-static tn_status check_device(const char *function, tn_device device)
-{
-    if (device.type == TN_CPU || device.type == TN_META)
-        return TN_OK;
-    return TNI_FAIL(TN_ERROR_DEVICE, function, "found %s:%d, needed cpu or meta: there is no other device here",
-                    tn_device_type_name(device.type), device.index);
-}
-
-tn_status tn_set_default_device(tn_device device)
-{
-    if (tni_pending())
-        return tni_pending();
-    if (check_device("set_default_device", device))
-        return tni_pending();
-    default_device = device;
-    return TN_OK;
-}
-
-tn_device tn_get_default_device(void)
-{
-    return default_device;
-}
-
 /* Completes a record of contiguous memory from its sizes in one walk; strides has room for 64. Even where there are
  * no elements the strides must be countable in bytes. */
 static inline bool contiguous_record(tni_record *record, int64_t *strides)
@@ -476,20 +452,32 @@ tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
 {
     int64_t strides[TN_MAX_NDIM], negative = 0;
     if (TNI_UNLIKELY(ndim < 0 || ndim > TN_MAX_NDIM || !size || !tni_dtype_valid(dtype) || tni_pending()))
-        return make("empty", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype, default_device);
-    tni_record record = {.dtype = dtype, .device = default_device.type, .ndim = ndim, .sizes = size};
+        return make("empty", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype, tni_default_device);
+    tni_record record = {.dtype = dtype, .device = tni_default_device.type, .ndim = ndim, .sizes = size};
     for (int d = 0; d < ndim; d++)
         negative |= size[d];
     if (TNI_UNLIKELY(negative < 0 || !contiguous_record(&record, strides)))
-        return make("empty", size, NULL, ndim, dtype, default_device);
+        return make("empty", size, NULL, ndim, dtype, tni_default_device);
     return tni_tensor_new("empty", &record);
 }
 
 tn_tensor *tn_empty_on(const int64_t *size, int ndim, tn_dtype dtype, tn_device device)
 {
-    if (tni_pending() || check_device("empty_on", device))
+    if (tni_pending() || tni_check_device("empty_on", device))
         return NULL;
     return make("empty_on", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype, device);
+}
+
+tn_tensor *tn_empty_with(const int64_t *size, int ndim, const tn_tensor_options *options)
+{
+    const char *function = "empty_with";
+    static const tn_tensor_options defaults;
+    if (!options)
+        options = &defaults;
+    if (tni_pending() || tni_check_device(function, options->device) || tni_check_layout(function, options->layout))
+        return NULL;
+    return make(function, size, NULL, ndim, options->dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : options->dtype,
+                options->device);
 }
 
 tn_tensor *tn_empty_strided(const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype)
@@ -510,7 +498,7 @@ tn_tensor *tn_empty_strided(const int64_t *size, const int64_t *stride, int ndim
     int64_t none = 0;
     if (dtype == TN_DTYPE_NONE)
         dtype = tn_get_default_dtype();
-    return make(function, size, stride ? stride : &none, ndim, dtype, default_device);
+    return make(function, size, stride ? stride : &none, ndim, dtype, tni_default_device);
 }
 
 tn_tensor *tn_from_array(const void *data, const int64_t *size, int ndim, tn_dtype dtype)

@@ -42,6 +42,24 @@ TN_API tn_device tn_device_from_name(const char *name);
  * errors  none */
 TN_API const char *tn_device_type_name(tn_device_type type);
 
+/* How a tensor's elements are laid out. All of PyTorch's names are known; every tensor here is strided. */
+typedef enum tn_layout {
+    TN_STRIDED,
+    TN_SPARSE_COO,
+    TN_SPARSE_CSR,
+    TN_SPARSE_CSC,
+    TN_SPARSE_BSR,
+    TN_SPARSE_BSC,
+    TN_MKLDNN,
+    TN_JAGGED
+} tn_layout;
+
+/* The layout of that name, "strided", "sparse_coo", "mkldnn", "jagged" and so on; and the name of a layout ("invalid" for
+ * another number, never NULL). Layouts other than strided parse, and are refused when a tensor is asked for in them.
+ * errors  tn_layout_from_name: TN_ERROR_NULL, TN_ERROR_NAME; then TN_STRIDED */
+TN_API tn_layout tn_layout_from_name(const char *name);
+TN_API const char *tn_layout_name(tn_layout layout);
+
 /* The device of new tensors on this thread; the CPU at first.
  * errors  TN_ERROR_DEVICE (cuda)
  * source  torch.set_default_device */
@@ -66,6 +84,24 @@ TN_API tn_tensor *tn_from_array(const void *data, const int64_t *size, int ndim,
  * source  torch.empty */
 TN_API tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype);
 TN_API tn_tensor *tn_empty_on(const int64_t *size, int ndim, tn_dtype dtype, tn_device device);
+
+/* How a new tensor shall be, all at once; zeros ask for strided float32 on the CPU. */
+typedef struct tn_tensor_options {
+    tn_dtype dtype; /* TN_DTYPE_NONE: the thread's default dtype */
+    tn_device device;
+    tn_layout layout;
+} tn_tensor_options;
+
+/* tn_empty with options, NULL for the zeroed ones.
+ * errors  as tn_empty; TN_ERROR_DEVICE (cuda), TN_ERROR_NOT_IMPLEMENTED (a layout other than strided)
+ * source  torch.empty(..., dtype=, device=, layout=) */
+TN_API tn_tensor *tn_empty_with(const int64_t *size, int ndim, const tn_tensor_options *options);
+
+/* x on that device: x itself (a new reference) if it is there already; else, from cpu to meta, its record alone.
+ * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (from meta to cpu, since there is no data; to cuda), TN_ERROR_MEMORY
+ * cost    O(ndim)
+ * source  torch.Tensor.to */
+TN_API tn_tensor *tn_to_device(tn_tensor *x, tn_device device);
 
 /* A tensor with explicit strides over a storage just large enough, on the thread's default device; elements undefined.
  * Strides may overlap (be 0).
