@@ -3,6 +3,7 @@
  * Element (i_1 ... i_k) is cell offset + sum of i_j stride_j. Two neighbouring dims, sizes of 1 left out, merge into one
  * exactly when stride[outer] = size[inner] stride[inner]; view(-1) works when all pairs do. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,14 +136,26 @@ void explain_value(tn_tensor *x, int64_t cell, char *buf, size_t size)
     buf[0] = '\0';
     tn_scope scope = tn_scope_begin();
     tn_tensor *one = tn_as_strided(x, NULL, NULL, 0, cell);
-    tn_dtype dtype = tn_tensor_dtype(x);
-    char text[40];
-    if (dtype == TN_BOOL) {
-        snprintf(text, sizeof text, "%s", tn_item(one) != 0 ? "True" : "False");
-    } else if (tn_is_floating_point(dtype)) {
-        tn_format_double(text, sizeof text, tn_item(one));
-    } else {
-        snprintf(text, sizeof text, "%" PRId64, tn_item_i64(one));
+    tn_scalar value = tn_item_scalar(one);
+    char text[80], part[40];
+    switch (value.kind) {
+    case TN_SCALAR_BOOL:
+        snprintf(text, sizeof text, "%s", value.value.i ? "True" : "False");
+        break;
+    case TN_SCALAR_INT:
+        if (tn_tensor_dtype(x) == TN_UINT64)
+            snprintf(text, sizeof text, "%" PRIu64, (uint64_t)value.value.i);
+        else
+            snprintf(text, sizeof text, "%" PRId64, value.value.i);
+        break;
+    case TN_SCALAR_FLOAT:
+        tn_format_double(text, sizeof text, value.value.f);
+        break;
+    case TN_SCALAR_COMPLEX:
+        tn_format_double(text, sizeof text, value.value.c.re);
+        tn_format_double(part, sizeof part, fabs(value.value.c.im));
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%c%sj", signbit(value.value.c.im) ? '-' : '+', part);
+        break;
     }
     if (!tn_error_code())
         snprintf(buf, size, "%s", text);

@@ -8,7 +8,7 @@
 #include "options.h"
 
 /* parameters: "name:kind" with a blank between. I a whole number, L whole numbers, V whole numbers that may stand without
- * brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, T tensor; ? may be left off. */
+ * brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, M memory format, T tensor; ? may be left off. */
 typedef struct method {
     const char *name, *parameters;
     const char *call;      /* the operator where it has another name */
@@ -53,9 +53,12 @@ static const method methods[] = {
     {.name = "real", .parameters = "", .attribute = true},
     {.name = "imag", .parameters = "", .attribute = true},
     {.name = "conj", .parameters = ""},
-    {.name = "contiguous", .parameters = ""},
-    {.name = "clone", .parameters = ""},
-    {.name = "to", .parameters = "dtype:D"},
+    {.name = "contiguous", .parameters = "memory_format:M?"},
+    {.name = "clone", .parameters = "memory_format:M?"},
+    {.name = "to", .parameters = "dtype:D? copy:B? memory_format:M?"},
+    {.name = "resolve_conj", .parameters = ""},
+    {.name = "zeros_like", .parameters = "dtype:D? memory_format:M?"},
+    {.name = "ones_like", .parameters = "dtype:D? memory_format:M?"},
     {.name = "float", .parameters = "", .call = "to"},
     {.name = "double", .parameters = "", .call = "to"},
     {.name = "half", .parameters = "", .call = "to"},
@@ -76,6 +79,8 @@ static const method creations[] = {
     {.name = "full", .parameters = "size:L fill_value:S dtype:D?"},
     {.name = "empty", .parameters = "size:V dtype:D?"},
     {.name = "empty_strided", .parameters = "size:L stride:L dtype:D?"},
+    {.name = "eye", .parameters = "n:I m:I? dtype:D?"},
+    {.name = "linspace", .parameters = "start:S end:S steps:I dtype:D?"},
     {.name = "tensor", .parameters = ""},
 };
 enum { CREATIONS = sizeof creations / sizeof *creations };
@@ -134,6 +139,10 @@ static const char *needed_of(char kind)
         return "a whole number or a list of them";
     case 'S':
         return "a number";
+    case 'B':
+        return "True or False";
+    case 'M':
+        return "a memory format, such as torch.channels_last";
     case 'D':
         return "a dtype, such as torch.float64";
     default:
@@ -153,6 +162,12 @@ static bool box(const reader *r, const given *from, const parameter *to, tn_valu
     if ((to->kind == 'S' && from->kind == GIVEN_NUMBER) || ((to->kind == 'I' || to->kind == 'J') && whole)) {
         value->kind = TN_VALUE_SCALAR;
         value->as.scalar = from->number;
+    } else if (to->kind == 'B' && from->kind == GIVEN_NUMBER && from->number.kind == TN_SCALAR_BOOL) {
+        value->kind = TN_VALUE_SCALAR;
+        value->as.scalar = from->number;
+    } else if (to->kind == 'M' && from->kind == GIVEN_FORMAT) {
+        value->kind = TN_VALUE_SCALAR;
+        value->as.scalar = tn_int(from->format);
     } else if (list && from->kind == GIVEN_LIST) {
         value->kind = TN_VALUE_INTS;
         value->as.ints.data = from->list;

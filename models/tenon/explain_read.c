@@ -195,6 +195,21 @@ static bool read_dtype(reader *r, given *argument, int length)
     return argument->dtype != TN_DTYPE_NONE;
 }
 
+static bool read_format(reader *r, given *argument, int length)
+{
+    static const char *const name[] = {[TN_CONTIGUOUS_FORMAT] = "contiguous_format",
+                                       [TN_CHANNELS_LAST] = "channels_last",
+                                       [TN_CHANNELS_LAST_3D] = "channels_last_3d",
+                                       [TN_PRESERVE_FORMAT] = "preserve_format"};
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        if (reader_is(r, r->at, length, name[i])) {
+            argument->kind = GIVEN_FORMAT;
+            argument->format = (tn_memory_format)i;
+            return true;
+        }
+    return false;
+}
+
 bool reader_dtype(reader *r, tn_dtype *dtype)
 {
     given argument = {0};
@@ -252,7 +267,7 @@ static bool read_value(reader *r, given *argument)
             r->at += length;
         } else if (length && (reader_is(r, r->at, length, "True") || reader_is(r, r->at, length, "False"))) {
             reader_number(r, &argument->number, needed);
-        } else if (length && read_dtype(r, argument, length)) {
+        } else if (length && (read_dtype(r, argument, length) || read_format(r, argument, length))) {
             r->at += length;
         } else if (length) {
             r->at = begin;

@@ -12,7 +12,7 @@ typedef struct reader {
     explain_trouble *why;
 } reader;
 
-typedef enum given_kind { GIVEN_NUMBER, GIVEN_LIST, GIVEN_DTYPE, GIVEN_NONE, GIVEN_TENSOR } given_kind;
+typedef enum given_kind { GIVEN_NUMBER, GIVEN_LIST, GIVEN_DTYPE, GIVEN_FORMAT, GIVEN_NONE, GIVEN_TENSOR } given_kind;
 
 enum { GIVEN_LIMIT = 72 }; /* arguments of a call, numbers of a list */
 
@@ -25,6 +25,7 @@ typedef struct given {
     int64_t list[GIVEN_LIMIT];
     int n;
     tn_dtype dtype;
+    tn_memory_format format;
     int step; /* GIVEN_TENSOR */
 } given;
 
