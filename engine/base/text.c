@@ -309,20 +309,33 @@ int tni_text_scientific(char *buf, size_t size, double value, int digits)
     return finish(&out);
 }
 
-static size_t integer_text(char text[24], int64_t value)
+static size_t integer_text(char text[24], uint64_t magnitude, bool negative)
 {
     char reversed[24];
     size_t used = 0, length = 0;
-    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do
-        reversed[used++] = (char)('0' + left % 10);
-    while ((left /= 10) > 0);
-    if (value < 0)
+        reversed[used++] = (char)('0' + magnitude % 10);
+    while ((magnitude /= 10) > 0);
+    if (negative)
         text[length++] = '-';
     while (used > 0)
         text[length++] = reversed[--used];
     text[length] = '\0';
     return length;
+}
+
+static size_t size_text(char text[24], int64_t value)
+{
+    return integer_text(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
+}
+
+int tni_text_unsigned(char *buf, size_t size, uint64_t value)
+{
+    sink out = {.buf = buf, .size = size};
+    char text[24];
+    integer_text(text, value, false);
+    put_text(&out, text);
+    return finish(&out);
 }
 
 int tni_text_shape(char *buf, size_t size, const int64_t *sizes, int ndim)
@@ -331,10 +344,10 @@ int tni_text_shape(char *buf, size_t size, const int64_t *sizes, int ndim)
     char text[24];
     size_t whole = strlen("[]");
     for (int i = 0; i < ndim; i++)
-        whole += integer_text(text, sizes[i]) + (i > 0 ? 2 : 0);
+        whole += size_text(text, sizes[i]) + (i > 0 ? 2 : 0);
     put(&out, '[');
     for (int i = 0; i < ndim; i++) {
-        size_t length = integer_text(text, sizes[i]) + (i > 0 ? 2 : 0);
+        size_t length = size_text(text, sizes[i]) + (i > 0 ? 2 : 0);
         if (whole >= size && out.used + length + sizeof ", ...]" > size) {
             put_text(&out, i > 0 ? ", ..." : "...");
             break;

@@ -19,6 +19,9 @@ int tni_text_fixed(char *buf, size_t size, double value, int digits);
 /* Python's f"{value:.{digits}e}": "1.0000e-01", two exponent digits or more. */
 int tni_text_scientific(char *buf, size_t size, double value, int digits);
 
+/* "18446744073709551615". */
+int tni_text_unsigned(char *buf, size_t size, uint64_t value);
+
 /* "[3, 4]"; "[]" for no dimensions; "[3, ...]" when not all fit. */
 int tni_text_shape(char *buf, size_t size, const int64_t *sizes, int ndim);
 

@@ -15,9 +15,17 @@
 #define TNI_KEY_CPU (UINT64_C(1) << 0)
 #define TNI_KEY_META (UINT64_C(1) << 1)
 
-/* What autograd hangs on a tensor. Core knows only how to end it. */
+/* What is shown of a tensor's autograd metadata. */
+typedef struct tni_autograd_facts {
+    const char *grad_fn; /* "AddBackward0"; "Invalid" where asking for it is an error; NULL: none */
+    bool requires_grad;
+    const tn_tensor *tangent; /* NULL: none */
+} tni_autograd_facts;
+
+/* What autograd hangs on a tensor. Core knows only how to end and how to show it. */
 typedef struct tni_autograd_meta {
     void (*destroy)(struct tni_autograd_meta *meta);
+    void (*facts)(const tn_tensor *x, tni_autograd_facts *facts); /* may be NULL: nothing to show */
 } tni_autograd_meta;
 
 /* How a view came about; what autograd needs to know before it lets the view be written. */

@@ -18,6 +18,7 @@
 #include <tenon/list.h>
 #include <tenon/nn.h>
 #include <tenon/ops.h>
+#include <tenon/print.h>
 #include <tenon/random.h>
 #include <tenon/scope.h>
 #include <tenon/storage.h>
