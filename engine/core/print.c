@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "core/lazy.h"
 
 enum { PRECISION = 4, THRESHOLD = 1000, EDGEITEMS = 3, LINEWIDTH = 80 };
 
@@ -57,7 +58,8 @@ typedef struct printer {
     tni_out *out;
     tni_format real, imaginary; /* the second for complex numbers alone */
     tn_dtype dtype;
-    double zero; /* the float that PyTorch takes for 0 besides 0 */
+    double zero;   /* the float that PyTorch takes for 0 besides 0 */
+    int64_t bytes; /* of an element; 0 for a zero tensor, which has none */
     bool complex;
     bool summarize;
 } printer;
@@ -78,7 +80,16 @@ static shown shown_of(const printer *p, int dim)
 static const char *shown_at(const printer *p, int dim, const shown *s, int64_t i, const char *at)
 {
     int64_t index = s->cut && i >= s->edge ? s->size - s->count + i : i;
-    return at + index * p->x->strides[dim] * tni_itemsize(p->dtype);
+    return at + index * p->x->strides[dim] * p->bytes;
+}
+
+static tn_scalar element_of(const tn_tensor *x, const char *at)
+{
+    char element[16];
+    if (!tni_is_lazy(x))
+        return tni_scalar_load((tn_dtype)x->dtype, at);
+    tni_read_element(x, at, element);
+    return tni_scalar_load((tn_dtype)x->dtype, element);
 }
 
 static void see(const printer *p, int dim, const char *at, tni_seen seen[2])
@@ -89,7 +100,7 @@ static void see(const printer *p, int dim, const char *at, tni_seen seen[2])
             see(p, dim + 1, shown_at(p, dim, &s, i, at), seen);
         return;
     }
-    tn_scalar number = tni_scalar_load(p->dtype, at);
+    tn_scalar number = element_of(p->x, at);
     if (number.kind == TN_SCALAR_FLOAT) {
         tni_see_float(seen, number.value.f, p->zero);
     } else if (number.kind == TN_SCALAR_COMPLEX) {
@@ -111,7 +122,7 @@ static void put_complex(const printer *p, double re, double im)
 
 static void put_element(const printer *p, const char *at)
 {
-    tn_scalar number = tni_scalar_load(p->dtype, at);
+    tn_scalar number = element_of(p->x, at);
     if (number.kind == TN_SCALAR_FLOAT)
         tni_put_float(p->out, &p->real, number.value.f, false);
     else if (number.kind == TN_SCALAR_COMPLEX)
@@ -228,11 +239,16 @@ static void put_size(suffixes *s, const tn_tensor *x)
     put_tuple(s->out, x->sizes, x->ndim);
 }
 
+static const char *first_of(const tn_tensor *x)
+{
+    return x->keys & TNI_KEY_ZERO ? NULL : tni_data(x);
+}
+
 static void put_tangent(suffixes *s, const tn_tensor *tangent)
 {
     char text[TNI_ELEMENT_TEXT];
     if (tangent->ndim == 0 && !tni_is_meta(tangent)) { /* Python formats a 0-dim tensor as its number */
-        tni_number_text((tn_dtype)tangent->dtype, tni_scalar_load((tn_dtype)tangent->dtype, tni_data(tangent)), text);
+        tni_number_text((tn_dtype)tangent->dtype, element_of(tangent, first_of(tangent)), text);
         put_suffix(s, "tangent=", text, "");
         return;
     }
@@ -264,10 +280,11 @@ static void put_elements(tni_out *out, const tn_tensor *x)
         .x = x, .options = &print_options, .out = out, .dtype = dtype, .summarize = x->numel > print_options.threshold};
     p.complex = tni_dtype_kind(dtype) == TNI_COMPLEX;
     p.zero = dtype == TN_FLOAT8_E8M0FNU ? 0x1p-127 : 0;
-    see(&p, 0, tni_data(x), seen);
+    p.bytes = x->keys & TNI_KEY_ZERO ? 0 : tni_itemsize(dtype);
+    see(&p, 0, first_of(x), seen);
     p.real = tni_format_of(dtype, &seen[0], &print_options);
     p.imaginary = tni_format_of(dtype, &seen[1], &print_options);
-    put_dims(&p, 0, tni_data(x), INDENT);
+    put_dims(&p, 0, first_of(x), INDENT);
 }
 
 /* Whether readers know the dtype without being told. */

@@ -16,7 +16,7 @@
 /* The most that precision may be, since doubles have at most 1074 places; and room for any element then. */
 enum { TNI_MOST_PRECISION = 1100, TNI_ELEMENT_TEXT = 1536 };
 
-/* Where text goes. With `write`, buf is what gathers before it is called; without, what does not fit is counted alone. */
+/* Where text goes. With `write`, buf gathers text before it is called; without, what does not fit is counted alone. */
 typedef struct tni_out {
     char *buf;
     size_t size, used;
@@ -41,7 +41,7 @@ void tni_flush(tni_out *out);
  * length. */
 int tni_number_text(tn_dtype dtype, tn_scalar number, char *buf);
 
-/* What those elements have in common that are shown with one format: all, or the real or the imaginary parts. Indexed by
+/* What the elements have in common that one format shows: all, or the real or the imaginary parts. Indexed by
  * sign: [0] positive, [1] negative. */
 typedef struct tni_seen {
     double least[2], most[2]; /* magnitudes of floats that are finite and not 0; 0: there are none */

@@ -104,7 +104,7 @@ static int greater(int a, int b)
     return a > b ? a : b;
 }
 
-/* Zeros and what is not finite have no say. Of one sign, the widest is the largest or, by its exponent, the smallest. */
+/* Zeros and what is not finite have no say. Of a sign, the widest is the largest or, by its exponent, the smallest. */
 static void decide_float(tni_format *format, const tni_seen *seen, const tn_print_options *options)
 {
     char text[TNI_ELEMENT_TEXT];

@@ -6,8 +6,8 @@ More than is recorded: any seed and count, and TENON_PRINT_CASES=FILE build/rele
 
 A case is a line of fields, then its text, each line behind a "|":
     tensor DTYPE DEVICE DEFAULT_DTYPE PRECISION THRESHOLD EDGEITEMS LINEWIDTH SCI_MODE SIZES STRIDES OFFSET NBYTES BYTES
-SCI_MODE is 0 automatic, 1 off, 2 on; SIZES and STRIDES are like 2,3, or - for none; the storage's NBYTES bytes are BYTES
-(hex) over and over. A line that begins with "storage" has DTYPE (or none), DEVICE, NBYTES and BYTES alone.
+SCI_MODE is 0 automatic, 1 off, 2 on; SIZES and STRIDES are like 2,3, or - for none; the storage's NBYTES bytes are
+BYTES (hex) over and over. A line that begins with "storage" has DTYPE (or none), DEVICE, NBYTES and BYTES alone.
 """
 
 import argparse
@@ -24,6 +24,8 @@ FLOATS = ["float32", "float64", "float16", "bfloat16", "float8_e4m3fn", "float8_
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
 COMPLEX = ["complex32", "complex64", "complex128"]
 PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+
+EDGES = [1e-4, 9.99949e-5, 0.99995, 0.99999, 1.00005, 999.95, 1000.0, 1000.5, 1e8, 9.99999e7, 0.1, 0.5, 2.5, 9.9999]
 
 
 def itemsize(dtype):
@@ -42,7 +44,7 @@ def float_bytes(rng, dtype, style):
     elif style == "near":
         value = rng.choice([-1, 1]) * rng.uniform(0.5, 20)
     elif style == "edges":
-        value = rng.choice([1e-4, 9.99949e-5, 0.99995, 0.99999, 1.00005, 999.95, 1000.0, 1000.5, 1e8, 9.99999e7, 0.1, 0.5, 2.5, 9.9999])
+        value = rng.choice(EDGES)
     else:
         value = rng.choice([-1, 1]) * 10.0 ** rng.uniform(-12, 12)
     wide = torch.tensor([value], dtype=torch.float64)
@@ -89,8 +91,8 @@ def options_of(rng, numel):
     if rng.random() < 0.4:
         chosen = [4, 1000, 3, 80, 0]
     else:
-        chosen = [rng.choice([0, 1, 2, 4, 4, 6, 8, 17, 30]), rng.choice([0, 1, 5, 20, 1000, 1000]), rng.choice([0, 1, 2, 3, 3, 5]),
-                  rng.choice([-5, 0, 10, 40, 80, 80, 81, 120, 200]), rng.choice([0, 0, 1, 2])]
+        chosen = [rng.choice([0, 1, 2, 4, 4, 6, 8, 17, 30]), rng.choice([0, 1, 5, 20, 1000, 1000]),
+                  rng.choice([0, 1, 2, 3, 3, 5]), rng.choice([-5, 0, 10, 40, 80, 80, 81, 120, 200]), rng.choice([0, 0, 1, 2])]
     if numel > 400 and chosen[1] >= numel:
         chosen[1] = 100
     return chosen
@@ -121,12 +123,13 @@ def tensor_case(rng):
     storage = torch.UntypedStorage(list(raw)) if device == "cpu" else torch.UntypedStorage(nbytes, device="meta")
     x = torch.empty(0, dtype=getattr(torch, dtype), device=device).set_(storage, offset, sizes, strides)
     torch.set_default_dtype(getattr(torch, default))
-    torch.set_printoptions(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth, sci_mode=[None, False, True][sci])
+    torch.set_printoptions(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth,
+                           sci_mode=[None, False, True][sci])
     text = repr(x)
     torch.set_default_dtype(torch.float32)
     torch.set_printoptions(profile="default")
-    return ["tensor", dtype, device, default, precision, threshold, edgeitems, linewidth, sci, numbers(sizes), numbers(strides), offset, nbytes,
-            pattern.hex()], text
+    return ["tensor", dtype, device, default, precision, threshold, edgeitems, linewidth, sci, numbers(sizes),
+            numbers(strides), offset, nbytes, pattern.hex()], text
 
 
 def storage_case(rng):
@@ -135,8 +138,12 @@ def storage_case(rng):
     style = rng.choice(["mixed", "bits", "special", "whole", "near", "wide"])
     pattern = b"".join(element(rng, "uint8" if dtype == "none" else dtype, style) for _ in range(rng.choice([1, 3, 8])))
     nbytes = rng.choice([0, len(pattern), len(pattern)])
-    storage = torch.UntypedStorage(list(pattern[:nbytes])) if device == "cpu" else torch.UntypedStorage(nbytes, device="meta")
-    typed = storage if dtype == "none" else torch.TypedStorage(wrap_storage=storage, dtype=getattr(torch, dtype), _internal=True)
+    storage = torch.UntypedStorage(nbytes, device="meta")
+    if device == "cpu":
+        storage = torch.UntypedStorage(list(pattern[:nbytes]))
+    typed = storage
+    if dtype != "none":
+        typed = torch.TypedStorage(wrap_storage=storage, dtype=getattr(torch, dtype), _internal=True)
     return ["storage", dtype, device, nbytes, pattern.hex()], str(typed)
 
 
@@ -148,7 +155,8 @@ def main():
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     rng = random.Random(arguments.seed)
-    print(f"# PyTorch {torch.__version__}; print_torch.py --seed {arguments.seed} --count {arguments.count} --longest {arguments.longest}")
+    print(f"# PyTorch {torch.__version__}; print_torch.py --seed {arguments.seed} --count {arguments.count}",
+          f"--longest {arguments.longest}")
     made = 0
     while made < arguments.count:
         fields, text = storage_case(rng) if rng.random() < 0.08 else tensor_case(rng)
