@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <tenon/call.h>
 #include <tenon/layer.h>
+#include <tenon/views.h>
 
 #include "core/geometry.h"
 #include "core/iterator.h"
@@ -40,13 +41,20 @@ typedef struct tni_ints {
     int n;
 } tni_ints;
 
-/* One parameter. code is that of the schema text (tenon/call.h): T X S I L J B D. */
+/* An index inside an attribute struct; its entries belong to the caller for the time of the call. */
+typedef struct tni_index_list {
+    const tn_index *data;
+    int n;
+} tni_index_list;
+
+/* One parameter. code is that of the schema text (tenon/call.h): T X S I L J B D M R. */
 typedef struct tni_param {
     const char *name;
     char code;
     bool optional;
     int8_t input;          /* index among the inputs for T and X; -1 otherwise */
-    uint16_t offset; /* in the attribute struct, of a tn_scalar (S, X), int64_t (I), tni_ints (L, J), bool (B), tn_dtype (D) */
+    uint16_t offset; /* in the attribute struct, of a tn_scalar (S, X), int64_t (I), tni_ints (L, J), bool (B), tn_dtype (D),
+                      * tn_memory_format (M), tni_index_list (R) */
 } tni_param;
 
 #define TNI_TENSOR(name, number) {name, 'T', false, number, 0}

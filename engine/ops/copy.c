@@ -20,7 +20,7 @@
 typedef struct to_attr {
     tn_dtype dtype; /* NONE: x's */
     bool copy;
-    int64_t format; /* a tn_memory_format */
+    tn_memory_format format;
 } to_attr;
 
 /* One row of a copy: the context is the conversion's table entry. */
@@ -113,7 +113,7 @@ void tni_copy_elements(char *to, const int64_t *strides, tn_dtype dtype, const t
 
 /* A copy of the first operand: in its own order of strides (those of size-1 dims and of empty tensors are kept too), or in
  * a memory format. */
-static tn_status copied_in_format(tni_call *call, tni_meta *meta, tn_dtype dtype, int64_t format)
+static tn_status copied_in_format(tni_call *call, tni_meta *meta, tn_dtype dtype, tn_memory_format format)
 {
     const tn_tensor *x = call->in[0];
     if (format == TN_PRESERVE_FORMAT) {
@@ -121,16 +121,16 @@ static tn_status copied_in_format(tni_call *call, tni_meta *meta, tn_dtype dtype
         tni_meta_preserved(meta, x);
         return TN_OK;
     }
-    if (format < TN_CONTIGUOUS_FORMAT || format > TN_PRESERVE_FORMAT)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "memory format %lld, needed one of tn_memory_format",
-                        (long long)format);
-    if (tni_check_format(tni_call_name(call), (tn_memory_format)format, x->sizes, x->ndim))
+    if ((unsigned)format > TN_PRESERVE_FORMAT)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "memory format %d, needed one of tn_memory_format",
+                        (int)format);
+    if (tni_check_format(tni_call_name(call), format, x->sizes, x->ndim))
         return tni_pending();
     memcpy(meta->room, x->sizes, (size_t)x->ndim * sizeof *meta->room);
     if (tni_meta_contiguous(call, meta, x->ndim, dtype, (tn_device_type)x->device))
         return tni_pending();
     if (format != TN_CONTIGUOUS_FORMAT) {
-        tni_format_strides((tn_memory_format)format, x->sizes, x->ndim, meta->room + TN_MAX_NDIM);
+        tni_format_strides(format, x->sizes, x->ndim, meta->room + TN_MAX_NDIM);
         meta->record.contiguous = false;
     }
     return TN_OK;
@@ -182,7 +182,7 @@ static tn_status to_infer(tni_call *call, tni_meta *meta)
     if (tni_check_dtype("to", dtype))
         return tni_pending();
     if (dtype == (tn_dtype)x->dtype && !attr->copy &&
-        (attr->format == TN_PRESERVE_FORMAT || attr->format == (int64_t)format_of(x))) {
+        (attr->format == TN_PRESERVE_FORMAT || attr->format == format_of(x))) {
         meta->same = x;
         return TN_OK;
     }
@@ -228,7 +228,7 @@ static const to_attr to_default = {TN_DTYPE_NONE, false, TN_PRESERVE_FORMAT};
 
 const tni_op tni_op_clone = {
     .name = TNI_NAMES_NEW(clone),
-    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("memory_format", 'I', to_attr, format)}, .n_params = 2, .n_in = 1,
+    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("memory_format", 'M', to_attr, format)}, .n_params = 2, .n_in = 1,
     .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(to_attr), .attr_default = &to_default,
     .infer = clone_infer, .run = clone_run,
     .samples = "[3,4] | [] | [0,3] | [2,3,4] | [1,5] | [2,3,4,5] 1 | [2,3,4] 0 | ! [3,4] 1"};
@@ -236,7 +236,7 @@ const tni_op tni_op_clone = {
 const tni_op tni_op_to = {
     .name = TNI_NAMES_NEW(to),
     .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dtype", 'D', to_attr, dtype),
-               TNI_OPTIONAL("copy", 'B', to_attr, copy), TNI_OPTIONAL("memory_format", 'I', to_attr, format)},
+               TNI_OPTIONAL("copy", 'B', to_attr, copy), TNI_OPTIONAL("memory_format", 'M', to_attr, format)},
     .n_params = 4, .n_in = 1, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(to_attr),
     .attr_default = &to_default, .infer = to_infer, .run = clone_run,
     .samples = "[3,4] float64 | [3,4] none true | [2,3,4,5] float32 false 1 | ! [3,4] none false 2 | [3,4] float32 | [5] int64 | [] bool | [0] float64 | [2,3,4] int64"};

@@ -14,14 +14,14 @@ enum { EMPTY = -1, ZEROS = 0, ONES = 1, FULL };
 typedef struct like_attr {
     tn_scalar value;
     tn_dtype dtype;
-    int64_t format; /* a tn_memory_format */
+    tn_memory_format format;
 } like_attr;
 
 typedef struct new_attr {
     tni_ints size;
     tn_scalar value;
     tn_dtype dtype;
-    int64_t format;
+    tn_memory_format format;
 } new_attr;
 
 /* What the elements are. */
@@ -31,24 +31,24 @@ static tn_scalar value_of(const tni_call *call, tn_scalar given)
 }
 
 /* The strides of a result whose sizes are `sizes`, in a format that is not preserve. */
-static tn_status in_format(const tni_call *call, tni_meta *meta, int64_t format, const int64_t *sizes, int ndim)
+static tn_status in_format(const tni_call *call, tni_meta *meta, tn_memory_format format, const int64_t *sizes, int ndim)
 {
-    if (format < TN_CONTIGUOUS_FORMAT || format > TN_PRESERVE_FORMAT)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "memory format %lld, needed one of tn_memory_format",
-                        (long long)format);
-    if (tni_check_format(tni_call_name(call), (tn_memory_format)format, sizes, ndim))
+    if ((unsigned)format > TN_PRESERVE_FORMAT)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "memory format %d, needed one of tn_memory_format",
+                        (int)format);
+    if (tni_check_format(tni_call_name(call), format, sizes, ndim))
         return tni_pending();
     for (int d = 0; d < ndim; d++)
         meta->room[d] = sizes[d];
     return TN_OK;
 }
 
-static void set_format(tni_meta *meta, int64_t format)
+static void set_format(tni_meta *meta, tn_memory_format format)
 {
     tni_record *record = &meta->record;
     if (format != TN_CHANNELS_LAST && format != TN_CHANNELS_LAST_3D)
         return;
-    tni_format_strides((tn_memory_format)format, meta->room, record->ndim, meta->room + TN_MAX_NDIM);
+    tni_format_strides(format, meta->room, record->ndim, meta->room + TN_MAX_NDIM);
     record->contiguous = false;
 }
 
@@ -110,7 +110,7 @@ static const like_attr like_default = {.dtype = TN_DTYPE_NONE, .format = TN_PRES
 static const new_attr new_default = {.dtype = TN_DTYPE_NONE};
 
 #define DTYPE_FORMAT \
-    TNI_OPTIONAL("dtype", 'D', like_attr, dtype), TNI_OPTIONAL("memory_format", 'I', like_attr, format)
+    TNI_OPTIONAL("dtype", 'D', like_attr, dtype), TNI_OPTIONAL("memory_format", 'M', like_attr, format)
 #define LIKE(row)                                                                                             \
     .n_in = 1, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(like_attr),                        \
     .attr_default = &like_default, .infer = like_infer, .run = like_run, .family = row
@@ -155,7 +155,7 @@ const tni_op tni_op_new_full = {
 
 const tni_op tni_op_zeros_fmt = {
     .name = TNI_NAMES_NEW(zeros_fmt),
-    .params = {TNI_ATTR("size", 'L', new_attr, size), TNI_ATTR("memory_format", 'I', new_attr, format),
+    .params = {TNI_ATTR("size", 'L', new_attr, size), TNI_ATTR("memory_format", 'M', new_attr, format),
                TNI_OPTIONAL("dtype", 'D', new_attr, dtype)},
     .n_params = 3, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(new_attr),
     .attr_default = &new_default, .infer = new_infer, .run = new_run, .family = ZEROS,

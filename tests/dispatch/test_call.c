@@ -21,6 +21,58 @@ static tn_value of_number(tn_scalar number)
     return value;
 }
 
+static tn_value list_of(tn_tensor *const *tensors, int n)
+{
+    tn_value value = {.kind = TN_VALUE_TENSORS};
+    value.as.tensors.data = tensors;
+    value.as.tensors.n = n;
+    return value;
+}
+
+/* Functions made of operators are called by name too; a list comes from any callee; a word that fits nowhere is named. */
+static void composites(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    char schema[64];
+    for (int i = 0; i < tn_composite_count(); i++) {
+        assert_true(tn_is_callable(tn_composite_name(i)));
+        assert_true(tn_composite_schema(i, schema, sizeof schema) > 0);
+        for (int j = 0; j < tn_operator_count(); j++)
+            assert_string_not_equal(tn_composite_name(i), tn_operator_name(j));
+    }
+    assert_null(tn_composite_name(-1));
+    assert_int_equal(tn_composite_schema(tn_composite_count(), schema, sizeof schema), 0);
+    assert_false(tn_is_callable("no_such_function"));
+    assert_false(tn_is_callable(NULL));
+
+    tn_tensor *x = tn_ones((int64_t[]){2, 3}, 2, TN_FLOAT32), *pair[2] = {x, x};
+    tn_value args[3] = {list_of(pair, 2), {.kind = TN_VALUE_SCALAR, .as.scalar = {TN_SCALAR_INT, {1}}}, {0}};
+    tn_tensor *y = tn_call("cat", args, 2);
+    assert_int_equal(tn_size(y, 1), 6);
+    tn_list *list = tn_call_list("cat", args, 1);
+    assert_int_equal(tn_list_size(list), 1);
+    assert_int_equal(tn_size(tn_list_get(list, 0), 0), 4);
+    tn_value self = {.kind = TN_VALUE_TENSOR, .as.tensor = x};
+    list = tn_call_list("zero_", &self, 1);
+    assert_ptr_equal(tn_list_get(list, 0), x);
+    assert_int_equal(tn_use_count(x), 2);
+    assert_int_equal(tn_drop(&list), TN_OK);
+    assert_int_equal(tn_use_count(x), 1);
+
+    assert_null(tn_call("cat", args, 3));
+    assert_int_equal(tn_error_code(), TN_ERROR_ARGUMENT);
+    tn_error_clear();
+    args[1] = (tn_value){.kind = TN_VALUE_WORD, .as.word = "mean"};
+    assert_null(tn_call("cat", args, 2));
+    assert_string_equal(tn_error_message(), "cat: argument 2 (dim) is a word, needed an integer");
+    tn_error_clear();
+    assert_null(tn_call_list("no_such_function", args, 2));
+    assert_int_equal(tn_error_code(), TN_ERROR_NAME);
+    tn_error_clear();
+    tn_scope_end(scope);
+}
+
 /* The table is sound: names are unique, params name each input once, attributes fit, views have no kernel. */
 static void table(void **state)
 {
@@ -34,7 +86,7 @@ static void table(void **state)
                     op->samples);
         for (int p = 0; p < op->n_params; p++) {
             const tni_param *param = &op->params[p];
-            assert_non_null(strchr("TXSIJLBD", param->code));
+            assert_non_null(strchr("TXSIJLBDMR", param->code));
             if (param->input >= 0)
                 inputs |= 1u << param->input;
             if (param->code != 'T')
@@ -215,4 +267,4 @@ static void devices(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(devices), test(table), test(forms), test(lists), test(alpha))
+TEST_MAIN(test(devices), test(table), test(composites), test(forms), test(lists), test(alpha))
