@@ -350,12 +350,13 @@ static void wrong_kinds(void **state)
         call_prepare(&call, name, &s, &v);
         int n = call_box(&call, values);
         for (int k = 0; k < n; k++) {
-            for (int kind = TN_VALUE_NONE; kind <= TN_VALUE_DTYPE + 1; kind++) {
+            for (int kind = TN_VALUE_NONE; kind <= TN_VALUE_FORMAT + 1; kind++) {
                 char code = op->params[k].code;
                 bool fits = (kind == TN_VALUE_NONE && op->params[k].optional) ||
                             (kind == TN_VALUE_TENSOR && (code == 'T' || code == 'X')) ||
-                            (kind == TN_VALUE_SCALAR && strchr("XSIJB", code)) ||
-                            (kind == TN_VALUE_INTS && strchr("LJ", code)) || (kind == TN_VALUE_DTYPE && code == 'D');
+                            (kind == TN_VALUE_SCALAR && strchr("XSIJBM", code)) ||
+                            (kind == TN_VALUE_INTS && strchr("LJ", code)) || (kind == TN_VALUE_DTYPE && code == 'D') ||
+                            (kind == TN_VALUE_INDEX && code == 'R') || (kind == TN_VALUE_FORMAT && code == 'M');
                 if (fits)
                     continue;
                 odd = values[k];
