@@ -300,8 +300,8 @@ tn_dtype tni_result_type_of(const tni_result_type *state)
     return combine(state->dim, combine(state->zero_dim, state->number));
 }
 
-/* The largest number that a float32 or complex dtype takes from a scalar; the narrow real floats take any (what is too
- * large becomes what their conversion makes of it), as in PyTorch. */
+/* The largest number that a dtype takes from a scalar; narrow real floats but the fnuz ones take any (what is too large
+ * becomes what their conversion makes of it), as in PyTorch. */
 static double largest(tn_dtype dtype)
 {
     switch (dtype) {
@@ -310,6 +310,9 @@ static double largest(tn_dtype dtype)
         return 0x1.fffffep127;
     case TN_COMPLEX32:
         return 65504;
+    case TN_FLOAT8_E4M3FNUZ:
+    case TN_FLOAT8_E5M2FNUZ:
+        return float_facts[dtype].max;
     default:
         return (double)INFINITY;
     }
@@ -320,7 +323,7 @@ bool tni_scalar_fits(tn_scalar scalar, tn_dtype dtype)
     if (scalar.kind == TN_SCALAR_COMPLEX) {
         tn_complex_value z = scalar.value.c;
         if (tni_dtype_kind(dtype) != TNI_COMPLEX)
-            return z.im == 0 && tni_scalar_fits(tn_float(z.re), dtype);
+            return dtype == TN_BOOL || (z.im == 0 && tni_scalar_fits(tn_float(z.re), dtype));
         return tni_scalar_fits(tn_float(z.re), dtype) && tni_scalar_fits(tn_float(z.im), dtype);
     }
     if (!tni_is_integral(dtype)) {

@@ -19,10 +19,11 @@ void call_prepare(reference_call *call, const char *name, const sample *s, const
         a->kind = a->given->kind;
         if (a->kind != SAMPLE_TENSOR)
             continue;
-        a->grid = grid_new(v->dtypes[operand], a->given->numbers, a->given->n);
+        bool mask = (i == 0 && strcmp(name, "where") == 0) || (i == 1 && strncmp(name, "masked_fill", 11) == 0);
+        a->grid = grid_new(mask ? TN_BOOL : v->dtypes[operand], a->given->numbers, a->given->n);
         grid_fill(&a->grid, v->values, v->seed + 977 * (uint64_t)i);
         a->tensor = layout_tensor(&a->grid, v->layouts[operand]);
-        operand += operand < 2;
+        operand += operand < 2 && !mask;
     }
 }
 

@@ -115,7 +115,7 @@ cell reference_operand(const reference_argument *a, const grid *result, const in
     return cell_convert(a->grid.cells[grid_linear(&a->grid, own)], a->grid.dtype, dtype);
 }
 
-static void broadcast_shape(const reference_call *call, int operands, grid *shape)
+void reference_broadcast(const reference_call *call, int operands, grid *shape)
 {
     shape->ndim = 0;
     for (int i = 0; i < operands; i++)
@@ -182,7 +182,7 @@ static void arithmetic(const reference_call *call, expectation *e, int row)
     tn_dtype dtype = reference_promote(call, 2);
     if (row == DIV && !dtype_is_float(dtype))
         dtype = tn_get_default_dtype();
-    broadcast_shape(call, 2, &shape);
+    reference_broadcast(call, 2, &shape);
     e->grid = grid_new(dtype, shape.sizes, shape.ndim);
     double *bounds = reference_bounds(e);
     const reference_argument *alpha = row == ADD || row == SUB ? reference_given(call, 2) : NULL;
@@ -217,7 +217,7 @@ static void compare(const reference_call *call, expectation *e, int row)
     grid shape;
     int64_t index[GRID_NDIM];
     tn_dtype dtype = reference_promote(call, 2);
-    broadcast_shape(call, 2, &shape);
+    reference_broadcast(call, 2, &shape);
     e->grid = grid_new(TN_BOOL, shape.sizes, shape.ndim);
     for (int64_t i = 0; i < e->grid.numel; i++) {
         grid_index(&e->grid, i, index);

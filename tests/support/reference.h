@@ -49,6 +49,9 @@ tn_dtype reference_scalar_dtype(tn_scalar s);
 /* The element of an operand that broadcasts to `result`, at an index of that, in dtype. */
 cell reference_operand(const reference_argument *a, const grid *result, const int64_t *index, tn_dtype dtype);
 
+/* The shape that the first `operands` arguments broadcast to, into `shape`. */
+void reference_broadcast(const reference_call *call, int operands, grid *shape);
+
 /* The step from x to the next number of the dtype; room for the bounds of e's elements. */
 double reference_ulp(double x, tn_dtype dtype);
 double *reference_bounds(expectation *e);

@@ -154,6 +154,57 @@ static void linspace(const reference_call *call, expectation *e, int row)
     }
 }
 
+/* Operand i of an element-by-element choice, at the index of the result. */
+static void choose(const reference_call *call, expectation *e, int mask, int if_true, int if_false)
+{
+    int64_t index[GRID_NDIM];
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        cell on = reference_operand(&call->arguments[mask], &e->grid, index, TN_BOOL);
+        e->grid.cells[i] =
+            reference_operand(&call->arguments[on.i ? if_true : if_false], &e->grid, index, e->grid.dtype);
+    }
+}
+
+static void where(const reference_call *call, expectation *e, int row)
+{
+    grid shape;
+    reference_call two = *call;
+    (void)row;
+    two.arguments[0] = call->arguments[1];
+    two.arguments[1] = call->arguments[2];
+    reference_broadcast(call, 3, &shape);
+    e->grid = grid_new(reference_promote(&two, 2), shape.sizes, shape.ndim);
+    choose(call, e, 0, 1, 2);
+}
+
+static void masked_fill(const reference_call *call, expectation *e, int row)
+{
+    grid shape;
+    (void)row;
+    reference_broadcast(call, 2, &shape);
+    e->grid = grid_new(call->arguments[0].grid.dtype, shape.sizes, shape.ndim);
+    choose(call, e, 1, 2, 0);
+}
+
+/* Bounds are whole numbers in the samples. */
+static void clamp(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    (void)row;
+    converted(x, x->dtype == TN_BOOL ? TN_INT64 : x->dtype, e);
+    for (int64_t i = 0; i < x->numel; i++) {
+        cell *c = &e->grid.cells[i];
+        for (int k = 1; k <= 2; k++) {
+            int64_t bound = reference_integer(call, k, 0);
+            bool real = dtype_is_float(e->grid.dtype);
+            double at = real ? c->f : (double)c->i;
+            if (reference_given(call, k) && (k == 1 ? at < (double)bound : at > (double)bound))
+                *c = real ? (cell){(double)bound, 0} : (cell){0, bound};
+        }
+    }
+}
+
 enum { LOWER, UPPER };
 
 static void triangle(const reference_call *call, expectation *e, int row)
@@ -178,6 +229,9 @@ static const struct {
     {"ones", create, ONES},
     {"full", create, FULL},
     {"arange", arange, 0},
+    {"where", where, 0},
+    {"masked_fill", masked_fill, 0},
+    {"clamp", clamp, 0},
     {"eye", eye, 0},
     {"linspace", linspace, 0},
     {"zeros_fmt", zeros_fmt, 0},

@@ -77,6 +77,42 @@ TN_API tn_tensor *tn_minimum(tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_maximum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_minimum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
+/* Every element brought between two bounds:  min(max(x, low), high).
+ * low, high  NULL: no such bound. A high one below the low one wins; a NaN one makes everything NaN; a NaN element stays
+ * dtype   all real ones but float8; bool is promoted by the bounds
+ * result  x's shape, the dtype that x and the bounds promote to
+ * errors  common; TN_ERROR_ARGUMENT (no bound at all)
+ * grad    x, 0 at and beyond a bound
+ * cost    O(numel)
+ * source  torch.clamp */
+TN_API tn_tensor *tn_clamp(tn_tensor *x, const tn_scalar *low, const tn_scalar *high);
+TN_API tn_status tn_clamp_(tn_tensor *self, const tn_scalar *low, const tn_scalar *high);
+TN_API tn_status tn_clamp_out(tn_tensor *out, tn_tensor *x, const tn_scalar *low, const tn_scalar *high);
+
+/* self where the condition is true, other where it is false.
+ * condition    bool (uint8 is taken too)
+ * self, other  tensors or numbers, of any dtype that is a number; all three broadcast
+ * result  broadcast shape, promoted dtype
+ * errors  common; TN_ERROR_DTYPE (another condition)
+ * grad    self and other
+ * cost    O(numel)
+ * source  torch.where */
+TN_API tn_tensor *tn_where(tn_tensor *condition, tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tn_where_scalar(tn_tensor *condition, tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tn_where_scalars(tn_tensor *condition, tn_scalar self, tn_scalar other);
+
+/* self with a value where the mask is true. By name the value may be a 0-dim tensor.
+ * mask    bool, broadcasts with self; in place to self, whose elements may share memory
+ * dtype   all numbers but float8 and uint16 to uint64; the value is converted to it
+ * result  broadcast shape, self's dtype, contiguous
+ * errors  common; TN_ERROR_DTYPE (another mask; a complex value for a real tensor), TN_ERROR_OVERFLOW (a value that the
+ *         dtype does not hold), TN_ERROR_SHAPE (a value with dims)
+ * grad    self
+ * cost    O(numel)
+ * source  torch.Tensor.masked_fill */
+TN_API tn_tensor *tn_masked_fill(tn_tensor *self, tn_tensor *mask, tn_scalar value);
+TN_API tn_status tn_masked_fill_(tn_tensor *self, tn_tensor *mask, tn_scalar value);
+
 /* Bit by bit: and, or, exclusive or; of bool the logical ones.
  * a, b    any shapes that broadcast
  * dtype   integers and bool
