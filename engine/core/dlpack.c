@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "core/dtype.h"
 #include "core/geometry.h"
+#include "core/lazy.h"
 #include "core/tensor.h"
 
 /* Code and bits of each dtype; bits 0: it has none. */
@@ -71,6 +72,15 @@ static tn_status check_export(const char *function, const tn_tensor *x)
         return tni_pending();
     if (tni_is_meta(x))
         return TNI_FAIL(TN_ERROR_DEVICE, function, "the tensor is on meta, which has no data to give away");
+    if (tni_is_lazy(x))
+        return TNI_FAIL(TN_ERROR_STATE, function,
+                        "the tensor is a lazy %s, whose memory holds other values: give away %s",
+                        x->keys & TNI_KEY_ZERO   ? "zero tensor"
+                        : x->keys & TNI_KEY_CONJ ? "conjugate"
+                                                 : "negative",
+                        x->keys & TNI_KEY_ZERO   ? "its tn_clone"
+                        : x->keys & TNI_KEY_CONJ ? "its tn_resolve_conj"
+                                                 : "its tn_resolve_neg");
     if (codes[x->dtype].bits == 0)
         return TNI_FAIL(TN_ERROR_DTYPE, function, "the tensor is %s, for which DLPack has no code",
                         tn_dtype_name((tn_dtype)x->dtype));

@@ -433,7 +433,15 @@ static void refused_exports(void **state)
     EXPECT(TN_ERROR_NULL);
     assert_null(tn_to_dlpack_unversioned(NULL));
     EXPECT(TN_ERROR_NULL);
-    tn_tensor *x = tn_zeros(LIST(2), 1, TN_FLOAT32);
+    tn_tensor *x = tn_zeros(LIST(2), 1, TN_FLOAT32), *z = tn_zeros(LIST(2), 1, TN_COMPLEX64);
+    tn_tensor *lazy[] = {tn_conj(z), tn_zero_tensor(LIST(2), 1, TN_FLOAT32)};
+    for (int i = 0; i < 2; i++) {
+        assert_null(tn_to_dlpack(lazy[i]));
+        EXPECT(TN_ERROR_STATE);
+        assert_null(tn_to_dlpack_unversioned(lazy[i]));
+        EXPECT(TN_ERROR_STATE);
+    }
+    assert_non_null(tn_from_dlpack(tn_to_dlpack(tn_resolve_conj(lazy[0]))));
     TN_FAIL(TN_ERROR_STATE, "earlier dlpack", "pending");
     assert_null(tn_to_dlpack(x));
     EXPECT(TN_ERROR_STATE);

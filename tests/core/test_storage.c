@@ -348,6 +348,12 @@ static void read_only(void **state)
     assert_null(tn_storage_bytes_mut(tn_storage_of(x)));
     EXPECT(TN_ERROR_STATE);
     assert_int_equal(tn_version(x), 0);
+    /* through lazy bits, too */
+    tn_tensor *z =
+        tn_from_blob((void *)(uintptr_t)array, LIST(3), 1, TN_COMPLEX64, &(tn_blob_options){.read_only = true});
+    assert_int_equal(tn_fill_(tn_conj(z), tn_int(3)), TN_ERROR_STATE);
+    EXPECT(TN_ERROR_STATE);
+    assert_true(array[0] == 1 && array[1] == 2);
     tn_tensor *mine = tn_clone(x);
     assert_int_equal(tn_add_(mine, x), TN_OK);
     EXPECT(TN_OK);

@@ -88,8 +88,8 @@ typedef struct tn_dlpack_unversioned {
  * NULL. Read-only memory sets the flag TN_DLPACK_READ_ONLY; the struct without flags cannot say so, and is refused then.
  *
  * dtype   all but the quantised and the bits types
- * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_DTYPE, TN_ERROR_MEMORY; tn_to_dlpack_unversioned:
- *         TN_ERROR_STATE (read-only memory)
+ * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_DTYPE, TN_ERROR_STATE (a lazy conjugate, negative or zero
+ *         tensor; tn_to_dlpack_unversioned: read-only memory), TN_ERROR_MEMORY
  * cost    O(ndim)
  * source  torch.utils.dlpack.to_dlpack */
 TN_API tn_dlpack *tn_to_dlpack(tn_tensor *x);

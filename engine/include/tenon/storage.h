@@ -63,7 +63,7 @@ TN_API tn_tensor *tn_from_storage(tn_storage *storage, int64_t offset, const int
  * source  UntypedStorage.nbytes */
 TN_API size_t tn_storage_size(const tn_storage *storage);
 
-/* cpu, or meta.
+/* cpu; meta when it has a size and no memory (also below a zero tensor).
  * errors  TN_ERROR_NULL */
 TN_API tn_device tn_storage_device(const tn_storage *storage);
 
