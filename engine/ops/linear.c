@@ -10,6 +10,7 @@
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 #include "ops/product.h"
+#include "ops/product_wide.h"
 
 /* The bias as a vector over the outputs: [out], or one number. Others are added afterwards. */
 static bool is_vector(const tn_tensor *bias)
@@ -112,13 +113,34 @@ void tni_linear_run(const tni_call *call, tni_product *product, void *workspace)
 static size_t linear_workspace(const tni_call *call)
 {
     tni_product product;
+    tni_wide wide;
+    if (TNI_UNLIKELY(tni_is_wide((tn_dtype)call->in[0]->dtype))) {
+        tni_wide_begin(&wide, call);
+        tni_linear_product(&product, &wide.call);
+        return wide.bytes + tni_product_workspace(&product);
+    }
     tni_linear_product(&product, call);
     return tni_product_workspace(&product);
+}
+
+static TNI_ASIDE void run_wide(const tni_call *call, char *workspace)
+{
+    tni_product product;
+    tni_wide wide;
+    tni_wide_begin(&wide, call);
+    tni_wide_load(&wide, call, workspace);
+    tni_linear_product(&product, &wide.call);
+    tni_linear_run(&wide.call, &product, workspace + wide.bytes);
+    tni_wide_store(&wide, call);
 }
 
 static void linear_run(const tni_call *call, void *workspace)
 {
     tni_product product;
+    if (TNI_UNLIKELY(tni_is_wide((tn_dtype)call->in[0]->dtype))) {
+        run_wide(call, workspace);
+        return;
+    }
     tni_linear_product(&product, call);
     tni_linear_run(call, &product, workspace);
 }

@@ -8,6 +8,7 @@
 #include "cpu/level.h"
 #include "ops/operators.h"
 #include "ops/product.h"
+#include "ops/product_wide.h"
 
 static tn_status fail_inner(const tni_call *call, const tn_tensor *a, const tn_tensor *b, int64_t a_inner,
                             int64_t b_inner)
@@ -80,13 +81,34 @@ static void describe(tni_product *p, const tni_call *call)
 static size_t matmul_workspace(const tni_call *call)
 {
     tni_product product;
+    tni_wide wide;
+    if (TNI_UNLIKELY(tni_is_wide((tn_dtype)call->in[0]->dtype))) {
+        tni_wide_begin(&wide, call);
+        describe(&product, &wide.call);
+        return wide.bytes + tni_product_workspace(&product);
+    }
     describe(&product, call);
     return tni_product_workspace(&product);
+}
+
+static TNI_ASIDE void run_wide(const tni_call *call, char *workspace)
+{
+    tni_product product;
+    tni_wide wide;
+    tni_wide_begin(&wide, call);
+    tni_wide_load(&wide, call, workspace);
+    describe(&product, &wide.call);
+    tni_product_run(&product, workspace + wide.bytes);
+    tni_wide_store(&wide, call);
 }
 
 static void matmul_run(const tni_call *call, void *workspace)
 {
     tni_product product;
+    if (TNI_UNLIKELY(tni_is_wide((tn_dtype)call->in[0]->dtype))) {
+        run_wide(call, workspace);
+        return;
+    }
     describe(&product, call);
     tni_product_run(&product, workspace);
 }

@@ -42,7 +42,7 @@ void tni_product_fold(tni_product *p)
 
 size_t tni_product_workspace(const tni_product *p)
 {
-    if (p->dtype == TN_INT64 || p->reference)
+    if (p->dtype == TN_INT64 || tni_dtype_kind(p->dtype) == TNI_COMPLEX || p->reference)
         return 0;
     return tni_gemm_workspace(p->level, &p->gemm, p->dtype == TN_FLOAT64);
 }
@@ -60,6 +60,29 @@ static void product_i64(const tni_gemm *g)
         }
     }
 }
+
+/* Complex numbers are added in double. */
+#define PRODUCT_COMPLEX(name, T)                                                                              \
+    static void name(const tni_gemm *g)                                                                       \
+    {                                                                                                         \
+        for (int64_t i = 0; i < g->m; i++) {                                                                  \
+            for (int64_t j = 0; j < g->n; j++) {                                                              \
+                const T *a = (const T *)g->a + 2 * i * g->a_row, *b = (const T *)g->b + 2 * j * g->b_col;     \
+                const T *bias = g->bias ? (const T *)g->bias + 2 * j * g->bias_stride : NULL;                 \
+                double re = bias ? (double)bias[0] : 0, im = bias ? (double)bias[1] : 0;                      \
+                for (int64_t k = 0; k < g->k; k++) {                                                          \
+                    const T *x = a + 2 * k * g->a_col, *y = b + 2 * k * g->b_row;                             \
+                    re += (double)x[0] * (double)y[0] - (double)x[1] * (double)y[1];                          \
+                    im += (double)x[0] * (double)y[1] + (double)x[1] * (double)y[0];                          \
+                }                                                                                             \
+                T *c = (T *)g->c + 2 * (i * g->c_row + j * g->c_col);                                         \
+                c[0] = (T)re;                                                                                 \
+                c[1] = (T)im;                                                                                 \
+            }                                                                                                 \
+        }                                                                                                     \
+    }
+PRODUCT_COMPLEX(product_c64, float)
+PRODUCT_COMPLEX(product_c128, double)
 
 void tni_product_run(tni_product *p, void *workspace)
 {
@@ -80,6 +103,8 @@ void tni_product_run(tni_product *p, void *workspace)
         p->gemm.c = (char *)p->c.data + c * itemsize;
         if (p->dtype == TN_INT64)
             product_i64(&p->gemm);
+        else if (tni_dtype_kind(p->dtype) == TNI_COMPLEX)
+            (p->dtype == TN_COMPLEX64 ? product_c64 : product_c128)(&p->gemm);
         else if (p->reference)
             (p->dtype == TN_FLOAT64 ? tni_gemm_reference_f64 : tni_gemm_reference_f32)(&p->gemm, p->order);
         else

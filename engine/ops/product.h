@@ -4,6 +4,7 @@
 
 #include "cpu/gemm_reference.h"
 #include "dispatch/op.h"
+#include "ops/dtype_sets.h"
 
 /* One operand as [batch..., rows, columns]: batch strides over the product's batch dims, then the two of the matrix. */
 typedef struct tni_matrix {
@@ -23,7 +24,7 @@ typedef struct tni_product {
     tn_order order;
 } tni_product;
 
-#define TNI_PRODUCT_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64))
+#define TNI_PRODUCT_DTYPES (TNI_REALS | TNI_COMPLEXES)
 
 /* Folds batch dims into the rows where a and c allow it and b repeats, so that one product does many. Then sets
  * gemm's strides. */

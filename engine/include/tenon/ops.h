@@ -287,7 +287,8 @@ TN_API tn_status tn_argmax_out(tn_tensor *out, tn_tensor *x, int dim, bool keepd
  * a, b    [m, k] x [k, n] -> [m, n];  [k] x [k] -> [];  a 1-dim operand is a row on the left and a column on the right
  *         (its dim then disappears);  more dims are batches and broadcast: [..., m, k] x [..., k, n] -> [..., m, n].
  *         Any strides; no copy is made of transposed operands
- * dtype   float32, float64 or int64, both the same
+ * dtype   float16 to float64, bfloat16, int8 to int64, uint8, complex64 or complex128, both the same; 16-bit floats are
+ *         added in float32 and rounded once, small integers wrap
  * errors  common; TN_ERROR_SHAPE (inner sizes differ; a 0-dim operand), TN_ERROR_DTYPE (two dtypes; out of another
  *         one), TN_ERROR_OVERLAP (out shares memory with an operand)
  * grad    a and b, twice differentiable
@@ -301,7 +302,7 @@ TN_API tn_status tn_matmul_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
  * weight  [out, in], or [in] for a single output
  * bias    NULL, or any shape that broadcasts to y's; [out] as a rule
  * result  [..., out]; [...] for a weight [in]
- * dtype   float32, float64 or int64, all the same
+ * dtype   as tn_matmul, all the same
  * errors  as tn_matmul
  * grad    x, weight and bias, twice differentiable
  * cost    as tn_matmul
