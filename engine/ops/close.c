@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "core/lazy.h"
 #include "core/geometry.h"
+#include "core/narrow.h"
 #include "core/tensor.h"
 #include "dispatch/op.h"
 
@@ -28,20 +29,35 @@ typedef struct verdict {
     int64_t abs_index, rel_index; /* row-major */
 } verdict;
 
-/* A pair in one dtype (float32, float64 or int64), contiguous, of one shape. */
+/* A pair in one dtype that is judged in (float32, float64, int64 or complex128), contiguous, of one shape. */
 typedef struct pair {
     const tn_tensor *a, *b;
     tn_dtype dtype;
+    tn_dtype own; /* the dtype that both have, or promote to */
 } pair;
+
+/* A float as the pair's own 16-bit dtype has it. */
+static float narrowed(const pair *p, float x)
+{
+    return p->own == TN_FLOAT16 ? tni_f16_to_f32(tni_f32_to_f16(x)) : tni_bf16_to_f32(tni_f32_to_bf16(x));
+}
 
 #define T float
 #define JUDGE judge_f32
 #define ABS fabsf
+#define ROUND(x) (x)
+#include "ops/close.kernel.h"
+
+#define T float
+#define JUDGE judge_half
+#define ABS fabsf
+#define ROUND(x) narrowed(p, x)
 #include "ops/close.kernel.h"
 
 #define T double
 #define JUDGE judge_f64
 #define ABS fabs
+#define ROUND(x) (x)
 #include "ops/close.kernel.h"
 
 /* Integers are compared exactly; with tolerances in the default float dtype, as torch does. Differences wrap. */
@@ -66,15 +82,65 @@ static void judge_i64(const pair *p, const tolerance *t, verdict *v)
     }
 }
 
+/* A number as the parts of the pair's complex dtype have it. */
+static double part_rounded(const pair *p, double x)
+{
+    if (p->own == TN_COMPLEX128)
+        return x;
+    return (double)(p->own == TN_COMPLEX64 ? (float)x : tni_f16_to_f32(tni_f32_to_f16((float)x)));
+}
+
+/* Complex numbers by the size of their difference. */
+static void judge_complex(const pair *p, const tolerance *t, verdict *v)
+{
+    const tn_complex_value *a = (const tn_complex_value *)(const void *)tni_data(p->a),
+                           *b = (const tn_complex_value *)(const void *)tni_data(p->b);
+    for (int64_t i = 0; i < p->a->numel; i++) {
+        double re = part_rounded(p, a[i].re - b[i].re), im = part_rounded(p, a[i].im - b[i].im);
+        double gap = part_rounded(p, hypot(re, im)), size = part_rounded(p, hypot(b[i].re, b[i].im));
+        bool both_nan = (isnan(a[i].re) || isnan(a[i].im)) && (isnan(b[i].re) || isnan(b[i].im));
+        if ((a[i].re == b[i].re && a[i].im == b[i].im) || (t->equal_nan && both_nan) ||
+            (isfinite(gap) && gap <= t->atol + t->rtol * size))
+            continue;
+        double rel = part_rounded(p, gap / size);
+        if (v->mismatches == 0 || gap > v->abs || (isnan(gap) && !isnan(v->abs))) {
+            v->abs = gap;
+            v->abs_index = i;
+        }
+        if (v->mismatches++ == 0 || rel > v->rel || (isnan(rel) && !isnan(v->rel))) {
+            v->rel = rel;
+            v->rel_index = i;
+        }
+    }
+}
+
 static void judge(const pair *p, const tolerance *t, verdict *v)
 {
     memset(v, 0, sizeof *v);
-    if (p->dtype == TN_FLOAT32)
+    if (p->own == TN_FLOAT16 || p->own == TN_BFLOAT16)
+        judge_half(p, t, v);
+    else if (p->dtype == TN_COMPLEX128)
+        judge_complex(p, t, v);
+    else if (p->dtype == TN_FLOAT32)
         judge_f32(p, t, v);
     else if (p->dtype == TN_FLOAT64)
         judge_f64(p, t, v);
     else
         judge_i64(p, t, v);
+}
+
+/* What both promote to; float8 counts as float32 and uint16 to uint64 as int64 where they meet another dtype. */
+static tn_dtype common_dtype(tn_dtype a, tn_dtype b)
+{
+    if (a == b)
+        return a;
+    const tn_dtype both[2] = {a, b};
+    tn_dtype wide[2];
+    for (int i = 0; i < 2; i++) {
+        tni_kind kind = tni_dtype_kind(both[i]);
+        wide[i] = kind == TNI_FLOAT8 ? TN_FLOAT32 : kind == TNI_UINT && both[i] != TN_UINT8 ? TN_INT64 : both[i];
+    }
+    return tni_promote(wide[0], wide[1]);
 }
 
 /* Brings both to one shape, dtype and order; the copies belong to the innermost scope. */
@@ -88,10 +154,14 @@ static tn_tensor *comparable(const char *function, tn_tensor *x, const int64_t *
 
 static tn_status make_pair(const char *function, tn_tensor *a, tn_tensor *b, pair *p)
 {
-    tn_dtype dtype = tni_promote((tn_dtype)a->dtype, (tn_dtype)b->dtype);
-    if (dtype == TN_BOOL)
-        dtype = TN_INT64;
-    if (dtype != TN_FLOAT32 && dtype != TN_FLOAT64 && dtype != TN_INT64)
+    static const tn_dtype judged[] = {[TNI_BOOL] = TN_INT64, [TNI_UINT] = TN_INT64, [TNI_INT] = TN_INT64,
+                                      [TNI_FLOAT8] = TN_FLOAT32, [TNI_FLOAT] = TN_FLOAT32,
+                                      [TNI_COMPLEX] = TN_COMPLEX128};
+    tn_dtype dtype = common_dtype((tn_dtype)a->dtype, (tn_dtype)b->dtype);
+    p->own = dtype;
+    if (dtype != TN_DTYPE_NONE && tni_dtype_kind(dtype) < TNI_QUANTIZED)
+        dtype = dtype == TN_FLOAT64 ? dtype : judged[tni_dtype_kind(dtype)];
+    else
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, function, "no kernel for %s and %s on cpu",
                         tn_dtype_name((tn_dtype)a->dtype), tn_dtype_name((tn_dtype)b->dtype));
     if (tni_is_meta(a) || tni_is_meta(b))
@@ -237,9 +307,27 @@ static void whole_text(char *buf, size_t size, int64_t value, bool truth)
 
 /* The report on 0-dim tensors: the values, and their difference as Python works it out, in float64 or whole numbers.
  * `truth`: both are bool. */
+/* A complex number as Python prints it: (1+2j), or 2j where the real part is 0. */
+static void complex_text(char *buf, size_t size, tn_complex_value z)
+{
+    char re[40], im[40];
+    char *const both[2] = {re, im};
+    tni_text_double(re, sizeof re, z.re);
+    tni_text_double(im, sizeof im, z.im);
+    for (int i = 0; i < 2; i++) {
+        size_t length = strlen(both[i]);
+        if (length > 2 && strcmp(both[i] + length - 2, ".0") == 0)
+            both[i][length - 2] = '\0';
+    }
+    if (z.re == 0 && !signbit(z.re))
+        snprintf(buf, size, "%sj", im);
+    else
+        snprintf(buf, size, "(%s%s%sj)", re, im[0] == '-' ? "" : "+", im);
+}
+
 static tn_status report_scalars(const pair *p, const tolerance *t, bool truth)
 {
-    char a[40], b[40], gap[40], ratio[40], atol[40], rtol[40], abs_allowed[64] = "", rel_allowed[64] = "";
+    char a[90], b[90], gap[40], ratio[40], atol[40], rtol[40], abs_allowed[64] = "", rel_allowed[64] = "";
     bool equality = t->rtol == 0 && t->atol == 0;
     double rel;
     if (p->dtype == TN_INT64) {
@@ -250,6 +338,13 @@ static tn_status report_scalars(const pair *p, const tolerance *t, bool truth)
         whole_text(a, sizeof a, x, truth);
         whole_text(b, sizeof b, y, truth);
         snprintf(gap, sizeof gap, "%llu", (unsigned long long)exact);
+    } else if (p->dtype == TN_COMPLEX128) {
+        tn_complex_value x = tn_item_scalar(p->a).value.c, y = tn_item_scalar(p->b).value.c;
+        double difference = hypot(x.re - y.re, x.im - y.im), size = hypot(y.re, y.im);
+        rel = size == 0 ? (double)INFINITY : difference / size;
+        complex_text(a, sizeof a, x);
+        complex_text(b, sizeof b, y);
+        tni_text_double(gap, sizeof gap, difference);
     } else {
         double x = tn_item(p->a), y = tn_item(p->b), difference = fabs(x - y);
         rel = y == 0 ? (double)INFINITY : difference / fabs(y);
@@ -267,6 +362,33 @@ static tn_status report_scalars(const pair *p, const tolerance *t, bool truth)
     return REPORT("Scalars are not %s!\n\nExpected %s but got %s.\n"
                   "Absolute difference: %s%s\nRelative difference: %s%s",
                   equality ? "equal" : "close", b, a, gap, abs_allowed, ratio, rel_allowed);
+}
+
+/* Two tensors of one float8 dtype are equal in all bits or not: no tolerance, and no differences to report. */
+static tn_status compare_bits(tn_tensor *actual, tn_tensor *expected, const tolerance *t)
+{
+    char share[40], at[120];
+    int64_t first = -1, mismatches = 0;
+    if (t->rtol != 0 || t->atol != 0)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, "assert_close", "a tolerance for %s, needed 0: its bits are compared",
+                        tn_dtype_name((tn_dtype)actual->dtype));
+    const tn_tensor *a = tn_contiguous(actual), *b = tn_contiguous(expected);
+    if (!a || !b)
+        return tni_pending();
+    const unsigned char *x = (const unsigned char *)tni_data(a), *y = (const unsigned char *)tni_data(b);
+    for (int64_t i = 0; i < a->numel; i++) {
+        if (x[i] == y[i])
+            continue;
+        first = first < 0 ? i : first;
+        mismatches++;
+    }
+    if (mismatches == 0)
+        return TN_OK;
+    tni_text_fixed(share, sizeof share, 100.0 * ((double)mismatches / (double)a->numel), 1);
+    index_text(at, sizeof at, a, first);
+    return REPORT("Tensor-likes are not 'equal'!\n\nMismatched elements: %lld / %lld (%s%%)\n"
+                  "The first mismatched element is at index %s.",
+                  (long long)mismatches, (long long)a->numel, share, at);
 }
 
 static tn_status report_mismatch(const pair *p, const tolerance *t, const verdict *v)
@@ -318,7 +440,10 @@ tn_status tn_assert_close(tn_tensor *actual, tn_tensor *expected, const tn_asser
     pair p;
     verdict v;
     tn_scope scope = tn_scope_begin();
-    if (make_pair("assert_close", actual, expected, &p) == TN_OK) {
+    bool bitwise = actual->dtype == expected->dtype && tni_dtype_kind((tn_dtype)actual->dtype) == TNI_FLOAT8;
+    if (bitwise && (t.rtol != 0 || t.atol != 0 || (actual->ndim > 0 && !tni_is_meta(actual))))
+        compare_bits(actual, expected, &t);
+    else if (make_pair("assert_close", actual, expected, &p) == TN_OK) {
         judge(&p, &t, &v);
         if (v.mismatches > 0 && actual->ndim == 0)
             report_scalars(&p, &t, (tn_dtype)actual->dtype == TN_BOOL && (tn_dtype)expected->dtype == TN_BOOL);

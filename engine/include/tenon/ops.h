@@ -331,8 +331,8 @@ TN_API tn_tensor *tn_linear_reference(tn_tensor *x, tn_tensor *weight, tn_tensor
 TN_API tn_tensor *tn_sigmoid_reference(tn_tensor *x, tn_order order);
 
 /* Whether a and b have the same shape and equal elements, in the dtype that they promote to; NaN is never equal.
- * dtype   float32, float64, int64, bool
- * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY; then,
+ * dtype   all numbers
+ * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type), TN_ERROR_MEMORY; then,
  *         and while an error is pending, false
  * cost    O(numel)
  * source  torch.equal */
@@ -340,21 +340,21 @@ TN_API bool tn_equal(tn_tensor *a, tn_tensor *b);
 
 /* Whether |a - b| <= atol + rtol |b| everywhere, after broadcasting; infinities must be equal, NaN equals NaN if
  * equal_nan. torch's defaults are rtol 1e-5, atol 1e-8.
- * dtype   float32, float64, int64, bool, both the same
+ * dtype   all numbers, both the same; 16-bit floats are compared in their own arithmetic
  * errors  TN_ERROR_NULL, TN_ERROR_DTYPE (two dtypes), TN_ERROR_ARGUMENT (a negative or NaN tolerance), TN_ERROR_SHAPE
- *         (no broadcasting), TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY;
+ *         (no broadcasting), TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type), TN_ERROR_MEMORY;
  *         then, and while an error is pending, false
  * cost    O(numel)
  * source  torch.allclose */
 TN_API bool tn_allclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan);
 
 /* Asserts that two tensors are close:  |actual - expected| <= atol + rtol |expected|.
- * options  NULL or zeroed: PyTorch's tolerances for the dtype (float32 1.3e-6, 1e-5; float64 1e-7, 1e-7; integers
- *          exact; of two dtypes the larger), checking the dtype
- * dtype    float32, float64, int64, bool
+ * options  NULL or zeroed: PyTorch's tolerances for the dtype (float16 1e-3, 1e-5; bfloat16 1.6e-2, 1e-5; float32 1.3e-6,
+ *          1e-5; float64 1e-7, 1e-7; complex as their parts; float8 and integers exact; of two dtypes the larger), checking the dtype
+ * dtype    all numbers
  * errors   TN_ERROR_NOT_CLOSE with PyTorch's report as the message, for the first of shape, strides if asked, device,
  *          dtype, values that do not match; TN_ERROR_NULL, TN_ERROR_ARGUMENT (a negative or NaN tolerance),
- *          TN_ERROR_DEVICE (both on meta), TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY
+ *          TN_ERROR_DEVICE (both on meta), TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type), TN_ERROR_MEMORY
  * cost     O(numel)
  * source   torch.testing.assert_close */
 typedef struct tn_assert_close_options {
