@@ -137,7 +137,8 @@ static void put_vector(const printer *p, int dim, const char *at, int64_t indent
     int64_t wide = p->real.width + 2 + (p->complex ? p->imaginary.width + 1 : 0);
     int64_t room = p->options->linewidth > indent ? p->options->linewidth - indent : 0;
     int64_t per_line = room > wide ? room / wide : 1, column = 0;
-    bool nothing = s.cut && s.edge == 0;
+    if (s.cut && s.edge == 0)
+        tni_put_text(p->out, "...");
     for (int64_t i = 0; i < s.count && !p->out->refused; i++) {
         for (int mark = s.cut && i == s.edge; mark >= 0; mark--, column++) {
             if (column == per_line) {
@@ -154,8 +155,6 @@ static void put_vector(const printer *p, int dim, const char *at, int64_t indent
                 put_element(p, shown_at(p, dim, &s, i, at));
         }
     }
-    if (nothing)
-        tni_put_text(p->out, "...");
 }
 
 static void put_dims(const printer *p, int dim, const char *at, int64_t indent)

@@ -6,7 +6,7 @@
 
 tni_out tni_out_buffer(char *buf, size_t size)
 {
-    return (tni_out){.buf = buf, .size = size > 0 ? size - 1 : 0};
+    return (tni_out){.buf = size > 0 ? buf : NULL, .size = buf && size > 0 ? size - 1 : 0};
 }
 
 int tni_out_end(tni_out *out)

@@ -76,6 +76,8 @@ def numbers(values):
 def sizes_of(rng):
     kind = rng.random()
     ndim = rng.randint(0, 5)
+    if kind > 0.98:
+        return [1] * rng.randint(0, 30) + [2] + [1] * rng.randint(0, 30) + [3]
     if kind < 0.06:
         sizes = [rng.randint(0, 3) for _ in range(ndim)]
     elif kind < 0.25:

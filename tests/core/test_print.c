@@ -2,6 +2,7 @@
  * that form comes through TENON_PRINT_CASES); options, cutting, writers, what autograd adds, failing allocations. */
 #include <limits.h>
 #include <locale.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,7 @@ static bool next_case(record *r)
     strcpy(line, next);
     size_t used = 0;
     for (read_ahead(r); r->more && next[0] == '|'; read_ahead(r))
-        used += (size_t)snprintf(wanted + used, sizeof wanted - used, "%s%s", used ? "\n" : "",
-                                 next + 1);
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, "%s%s", used ? "\n" : "", next + 1);
     memcpy(fields, line, sizeof fields);
     return true;
 }
@@ -91,7 +91,7 @@ static void check_text(const char *text, int length)
 
 static void check_tensor(char *words[16])
 {
-    int64_t sizes[8], strides[8];
+    int64_t sizes[TN_MAX_NDIM], strides[TN_MAX_NDIM];
     tn_print_options options = {.precision = atoi(words[4]),
                                 .threshold = strtoll(words[5], NULL, 10),
                                 .edgeitems = strtoll(words[6], NULL, 10),
@@ -212,12 +212,33 @@ static void cut(void **state)
     const char *whole = "tensor([ 1.0000,  2.5000, -3.0000])";
     for (size_t room = 0; room < 50; room++) {
         memset(got, '#', 64);
-        assert_int_equal(tn_tensor_text(x, room ? got : NULL, room), strlen(whole));
+        assert_int_equal(tn_tensor_text(x, got, room), strlen(whole));
         size_t kept = room == 0 ? 0 : strlen(whole) < room ? strlen(whole) : room - 1;
         assert_memory_equal(got, whole, kept);
         assert_true(room == 0 || got[kept] == '\0');
         assert_int_equal(got[room > kept ? room : kept + 1], '#');
     }
+    assert_int_equal(tn_tensor_text(x, NULL, 20), strlen(whole));
+}
+
+static void *options_elsewhere(void *x)
+{
+    tn_print_options short_ones = tn_print_options_of(TN_PRINT_SHORT);
+    bool right = tn_get_print_options().precision == 4 && tn_set_print_options(&short_ones) == TN_OK &&
+                 strcmp(tn_repr(x), "tensor(0.13)") == 0;
+    return right ? x : NULL;
+}
+
+static void options_of_a_thread(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *right;
+    tn_tensor *x = tn_from_array((float[]){0.126F}, NULL, 0, TN_FLOAT32);
+    assert_int_equal(pthread_create(&thread, NULL, options_elsewhere, x), 0);
+    assert_int_equal(pthread_join(thread, &right), 0);
+    assert_ptr_equal(right, x);
+    assert_string_equal(tn_repr(x), "tensor(0.1260)");
 }
 
 typedef struct pieces {
@@ -390,5 +411,6 @@ static void locale_does_not_matter(void **state)
     setlocale(LC_ALL, "C");
 }
 
-TEST_MAIN(test(against_torch), test(options), test(cut), test(writers), test(refusals), test(failing_memory),
-          test(summary_of_much), test(stored_integers), test(autograd), test(lazy), test(locale_does_not_matter))
+TEST_MAIN(test(against_torch), test(options), test(options_of_a_thread), test(cut), test(writers), test(refusals),
+          test(failing_memory), test(summary_of_much), test(stored_integers), test(autograd), test(lazy),
+          test(locale_does_not_matter))
