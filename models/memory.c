@@ -1,5 +1,5 @@
-/* One memory in three hands: an array of C, a tensor around it, and a consumer that knows DLPack alone, as NumPy and PyTorch
- * do. Nobody copies; each sees what the others write; the array's owner hears when the last has let go. */
+/* One memory in three hands: an array of C, a tensor around it, and a consumer that knows DLPack alone, as NumPy and
+ * PyTorch do. Nobody copies; each sees what the others write; the array's owner hears when the last has let go. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <tenon/tenon.h>
@@ -11,8 +11,8 @@ static void let_go(void *context, void *data)
     printf("let go of the array, as it was given: %s\n", data == context ? "yes" : "no");
 }
 
-/* The consumer: another library, which need not know Tenon. It adds to every number, and may keep the array as long as it
- * likes. */
+/* The consumer: another library, which need not know Tenon. It adds to every number, and may keep the array as long as
+ * it likes. */
 static void add_to_all(const tn_dlpack *array, double number)
 {
     const tn_dlpack_tensor *grid = &array->tensor;

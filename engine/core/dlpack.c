@@ -1,4 +1,4 @@
-/* DLPack, out and in. Both generations of the struct share the array within; what differs is told by a few lines each. */
+/* DLPack, out and in. Both generations of the struct share the array within; a few lines each tell what differs. */
 #include <string.h>
 #include <tenon/dlpack.h>
 

@@ -7,10 +7,10 @@
  * reference.
  *
  * Note [Borrowed storage]
- * A tensor's counter is never replaced while the tensor lives, and it keeps that storage, whatever storage it reads by then.
- * A view of it that reads that very storage therefore holds no reference of its own, neither for data nor counter: its
- * base has one. Whatever gives such a view another storage must take its references first. A storage's count does not
- * tell how many read it: who wants to be alone must ask for the references of the base too.
+ * A tensor's counter is never replaced while the tensor lives, and it keeps that storage, whatever storage it reads by
+ * then. A view of it that reads that very storage therefore holds no reference of its own, neither for data nor
+ * counter: its base has one. Whatever gives such a view another storage must take its references first. A storage's
+ * count does not tell how many read it: who wants to be alone must ask for the references of the base too.
  *
  * Note [One block]
  * A new tensor with little data is one block of memory: the tensor, its storage, the data. The block belongs to the
@@ -19,12 +19,12 @@
  * such a tensor takes one allocation and no locked instruction.
  *
  * Note [Shrunk storage]
- * Tensors that reach beyond a storage's new end may live on, and nobody knows them all. So shrinking lowers nbytes alone:
- * their memory stays until the storage ends or outgrows it, and reading it is stale, not wild.
+ * Tensors that reach beyond a storage's new end may live on, and nobody knows them all. So shrinking lowers nbytes
+ * alone: their memory stays until the storage ends or outgrows it, and reading it is stale, not wild.
  *
  * Note [Pinned storage]
- * Whoever gave the address of the bytes away (DLPack) pins the storage: until it is unpinned it is not resized, which might
- * move it. 255 pins at once are for good. */
+ * Whoever gave the address of the bytes away (DLPack) pins the storage: until it is unpinned it is not resized, which
+ * might move it. 255 pins at once are for good. */
 #ifndef TNI_CORE_STORAGE_H
 #define TNI_CORE_STORAGE_H
 
@@ -80,8 +80,8 @@ static inline void tni_storage_init_inner(tni_storage *storage, size_t nbytes, s
     storage->context = NULL;
 }
 
-/* A storage alone in its block, with one reference, in no scope; `meta` gives its bytes no memory. NULL when there is no
- * memory (no error raised). */
+/* A storage alone in its block, with one reference, in no scope; `meta` gives its bytes no memory. NULL when there is
+ * no memory (no error raised). */
 tni_storage *tni_storage_new(size_t nbytes, bool meta);
 
 /* A storage over memory from outside, as above. The deleter (NULL: none) gets `data` as it is given here. */

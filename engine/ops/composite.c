@@ -2,6 +2,7 @@
 #include "ops/composite.h"
 
 #include <tenon/create.h>
+#include <tenon/dlpack.h>
 #include <tenon/lazy.h>
 
 #define PARAM(name, code)    {name, code, false, -1, 0}
@@ -51,11 +52,19 @@ static tni_composite_result call_zero_tensor(const tn_value *v)
     return one(tn_zero_tensor(v[0].as.ints.data, v[0].as.ints.n, dtype_of(&v[1])));
 }
 
+/* A second tensor around the same memory, as through another library. */
+static tni_composite_result call_from_shared(const tn_value *v)
+{
+    tn_dlpack *shared = tn_to_dlpack(v[0].as.tensor);
+    return one(shared ? tn_from_dlpack(shared) : NULL);
+}
+
 /* clang-format off */
 const tni_composite tni_composites[] = {
     {"cat", {PARAM("tensors", 'G'), OPTIONAL("dim", 'I')}, 2, false, false, call_cat},
     {"stack", {PARAM("tensors", 'G'), OPTIONAL("dim", 'I')}, 2, false, false, call_stack},
     {"tensor_from", {PARAM("self", 'T'), OPTIONAL("dtype", 'D')}, 2, false, false, call_tensor_from},
+    {"from_shared", {PARAM("self", 'T')}, 1, false, false, call_from_shared},
     {"conj_physical", {PARAM("self", 'T')}, 1, false, false, call_conj_physical},
     {"zero_tensor", {PARAM("size", 'L'), OPTIONAL("dtype", 'D')}, 2, false, false, call_zero_tensor},
 };

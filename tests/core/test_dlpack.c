@@ -376,6 +376,9 @@ static void exports(void **state)
         assert_int_equal(tn_storage_nbytes(shared), 8 * (2 * lengths[i] + 3));
         tn_add_(shared, shared);
         assert_true(data[0] == 16);
+        tn_tensor *named = tn_call("from_shared", &(tn_value){.kind = TN_VALUE_TENSOR, .as = {.tensor = x}}, 1);
+        assert_ptr_equal(tn_data(named), tn_data(x));
+        assert_false(tn_is_same_storage(named, shared));
         EXPECT(TN_OK);
         tn_retain(storage);
         tn_scope_end(scope);

@@ -1,4 +1,4 @@
-/* Storages as objects, tensors over memory that is there: lifetimes, bounds, resizing, deleters, failing allocations. */
+/* Storages as objects, tensors over memory that is there: lifetimes, bounds, resizing, deleters, failing memory. */
 #include <string.h>
 #include <tenon/extend.h>
 #include <tenon/tenon.h>
