@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/geometry.h"
+#include "core/tensor.h"
 
 static const char *const names[] = {
     [TN_CONTIGUOUS_FORMAT] = "contiguous",
@@ -71,7 +72,7 @@ void tni_format_strides(tn_memory_format format, const int64_t *sizes, int ndim,
     int64_t stride = 1;
     for (int i = 0; i < ndim; i++) {
         strides[order[i]] = stride;
-        stride *= sizes[order[i]] > 1 ? sizes[order[i]] : 1;
+        stride *= sizes[order[i]]; /* a size of 0 makes those outside it 0, as in PyTorch */
     }
 }
 
@@ -92,4 +93,14 @@ bool tni_has_format(tn_memory_format format, const int64_t *sizes, const int64_t
         expected *= size;
     }
     return true;
+}
+
+bool tn_is_contiguous_in(const tn_tensor *x, tn_memory_format format)
+{
+    if (!x) {
+        if (!tni_pending())
+            TNI_FAIL_NULL("is_contiguous_in", 1, "x");
+        return false;
+    }
+    return tni_has_format(format, x->sizes, x->strides, x->ndim);
 }

@@ -55,6 +55,11 @@ void tni_list_add(tn_list *list, tn_tensor *x)
     list->tensors[list->size++] = tn_object_keep(x);
 }
 
+void tni_list_share(tn_list *list, tn_tensor *x)
+{
+    list->tensors[list->size++] = tn_retain(x);
+}
+
 static bool is_there(const char *function, const tn_list *list)
 {
     if (!list && !tni_pending())

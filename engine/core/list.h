@@ -13,4 +13,7 @@ tn_list *tni_list_new(const char *function, int64_t n);
 /* Adds a tensor that this scope holds; the hold becomes the list's. For the list there is room. */
 void tni_list_add(tn_list *list, tn_tensor *x);
 
+/* Adds a tensor that others hold, too. */
+void tni_list_share(tn_list *list, tn_tensor *x);
+
 #endif

@@ -326,6 +326,32 @@ tn_tensor *tni_zero_tensor(const char *function, const tni_record *record)
     return x;
 }
 
+tn_tensor *tni_tensor_sharing(const char *function, tn_tensor *of, const tni_record *record, bool own_counter)
+{
+    int64_t *dims;
+    tni_storage *counter = own_counter ? tni_storage_new(0, false) : of->counter;
+    if (!counter) {
+        TNI_FAIL_MEMORY(function, sizeof *counter);
+        return NULL;
+    }
+    tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
+    if (!x) {
+        if (own_counter)
+            tni_storage_release(counter);
+        return NULL;
+    }
+    set_record(x, record, dims, record->device, false);
+    x->has_inner = false;
+    x->keys = of->keys ^ record->toggle;
+    x->storage = of->storage;
+    x->counter = counter;
+    tni_ref(&x->storage->object.references);
+    if (!own_counter && counter != x->storage)
+        tni_ref(&counter->object.references);
+    tni_scope_hold(&x->object);
+    return x;
+}
+
 /* Takes the dims out of x, which needs others at once. */
 static void take_geometry(tn_tensor *x, tni_geometry *old)
 {
@@ -381,6 +407,51 @@ tn_status tni_tensor_regrid(const char *function, tn_tensor *x, const int64_t *s
     memmove(x->strides, strides, (size_t)ndim * sizeof *dims);
     x->numel = numel;
     x->contiguous = tni_is_contiguous(x->sizes, x->strides, ndim);
+    return TN_OK;
+}
+
+/* x reads `storage` from now on and keeps its counter. */
+static void replace_storage(tn_tensor *x, tni_storage *storage)
+{
+    tni_storage *old = x->storage;
+    if (storage == old)
+        return;
+    if (x->borrows) { /* its base kept both */
+        tni_ref(&x->counter->object.references);
+        x->borrows = false;
+    }
+    if (storage != x->counter)
+        tni_ref(&storage->object.references);
+    x->storage = storage;
+    if (old != x->counter)
+        tni_storage_release(old);
+}
+
+tn_status tni_tensor_assign(const char *function, tn_tensor *x, const tni_record *record, tni_storage *storage)
+{
+    int ndim = record->ndim;
+    int64_t *block = NULL, *old_block = x->sizes == x->inline_dims ? NULL : x->sizes;
+    size_t old_bytes = 2 * (size_t)x->ndim * sizeof *block;
+    if (ndim > TNI_INLINE_NDIM) {
+        block = tni_alloc(2 * (size_t)ndim * sizeof *block);
+        if (!block)
+            return TNI_FAIL_MEMORY(function, 2 * (size_t)ndim * sizeof *block);
+    }
+    int64_t dims[2 * TN_MAX_NDIM]; /* the record may lie where the new dims go */
+    memcpy(dims, record->sizes, (size_t)ndim * sizeof *dims);
+    memcpy(dims + ndim, record->strides, (size_t)ndim * sizeof *dims);
+    x->sizes = block ? block : x->inline_dims;
+    x->strides = x->sizes + ndim;
+    memcpy(x->sizes, dims, 2 * (size_t)ndim * sizeof *dims);
+    x->ndim = (int8_t)ndim;
+    x->offset = record->offset;
+    x->numel = record->numel;
+    x->dtype = (uint8_t)record->dtype;
+    x->contiguous = tni_is_contiguous(x->sizes, x->strides, ndim);
+    if (old_block)
+        tni_free(old_block, old_bytes);
+    if (storage)
+        replace_storage(x, storage);
     return TN_OK;
 }
 

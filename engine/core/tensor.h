@@ -131,6 +131,14 @@ tn_tensor *tni_tensor_view(const char *function, tn_tensor *x, const tni_record 
 /* A zero tensor (Note [Lazy bits]) on the CPU: the record's shape without memory. NULL as above. */
 tn_tensor *tni_zero_tensor(const char *function, const tni_record *record);
 
+/* A tensor of x's storage with that record, but no view of x: it counts versions with x, or on its own (from 0). NULL as
+ * above. */
+tn_tensor *tni_tensor_sharing(const char *function, tn_tensor *x, const tni_record *record, bool own_counter);
+
+/* Gives x the record's geometry and dtype over its own storage (NULL) or another of the same device, which it then keeps;
+ * x's version counter stays: Note [Borrowed storage]. The record may point into x. Nothing changes on an error. */
+tn_status tni_tensor_assign(const char *function, tn_tensor *x, const tni_record *record, tni_storage *storage);
+
 /* The geometry that tni_tensor_regrid replaced. It ends by tni_tensor_restore, which cannot fail, or tni_geometry_drop. */
 typedef struct tni_geometry {
     int64_t *block; /* the dims of a high rank; NULL when they are inline_dims */

@@ -147,6 +147,14 @@ static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
     tni_geometry old;
     void *workspace = NULL;
     size_t bytes = 0, scratch = 0;
+    if (call->op->alter)
+        return call->op->alter(call, meta);
+    if (meta->view_of) {
+        if (tni_tensor_assign(name, out, record, NULL))
+            return tni_pending();
+        tni_written(out);
+        return TN_OK;
+    }
     tni_meta_settle(meta);
     if (check_output(call, meta, out))
         return tni_pending();
@@ -177,6 +185,8 @@ static inline tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
         return tni_tensor_like(name, meta->like, meta->record.dtype);
     if (meta->view_of)
         return tni_tensor_view(name, meta->view_of, &meta->record);
+    if (TNI_UNLIKELY(meta->part_of != NULL))
+        return tni_tensor_sharing(name, meta->part_of, &meta->record, meta->own_counter);
     if (TNI_UNLIKELY(meta->same != NULL)) {
         if (!tni_scope_room(name))
             return NULL;
@@ -209,7 +219,7 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call, b
 {
     tni_meta meta;
     const tni_op *op = call->op;
-    meta.view_of = meta.same = NULL;
+    meta.view_of = meta.same = meta.part_of = NULL;
     meta.like = NULL;
     if (TNI_UNLIKELY(op->infer(call, &meta) != TN_OK))
         return tni_pending();
@@ -223,7 +233,7 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call, b
     if (TNI_UNLIKELY(!out))
         return tni_pending();
     call->out[0] = out;
-    if (meta.view_of)
+    if (meta.view_of || meta.part_of)
         return TN_OK;
     if (TNI_UNLIKELY(meta.same || op->workspace || out->numel == 0 || out->keys & TNI_KEY_META))
         return meta.same ? TN_OK : fill_made(call, out);

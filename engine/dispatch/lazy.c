@@ -77,7 +77,7 @@ tn_status tni_lazy_layer(void *context, tni_call *call)
     tni_meta meta = {.view_of = NULL};
     if (call->op->infer(call, &meta))
         return tni_pending();
-    if (meta.view_of || meta.same)
+    if (meta.view_of || meta.same || meta.part_of || call->op->alter)
         return tni_dispatch(call);
     tni_meta_settle(&meta);
     if (result_is_zero(call)) {

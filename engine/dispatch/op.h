@@ -7,7 +7,8 @@
  *
  * Note [Forms]
  * One operator serves three forms. A new result is made from what infer says. An in-place call is an out= call whose
- * output is the first input and must already have the result's shape. Checks come before anything is touched: infer,
+ * output is the first input and must already have the result's shape. In place on a view operator (transpose_) gives the first
+ * input the view's geometry: its record is changed, its memory is not. Checks come before anything is touched: infer,
  * then the output's dtype and overlap, then the new geometry, the workspace, the storage's growth; so a call that fails leaves its arguments
  * as they were.
  *
@@ -68,6 +69,8 @@ typedef struct tni_meta {
     tni_record record;  /* sizes and strides point into an input, or to room */
     tn_tensor *view_of; /* the result is a view of this input with the record's geometry; there is nothing to run */
     tn_tensor *same;    /* the result is this input itself */
+    tn_tensor *part_of; /* the result reads this input's storage with the record's geometry, but is no view of it */
+    bool own_counter;   /* of such a result: it counts versions on its own */
     const tn_tensor *like; /* the result has this contiguous input's shape over fresh memory; of the record dtype alone is set */
     int64_t room[2 * TN_MAX_NDIM];
 } tni_meta;
@@ -89,6 +92,9 @@ struct tni_op {
     tn_status (*infer)(tni_call *call, tni_meta *meta);
     size_t (*workspace)(const tni_call *call); /* NULL: none */
     void (*run)(const tni_call *call, void *workspace);
+    /* Instead of run, of an operator that changes its first argument's record (resize_, set_): does that with what infer
+     * found, and counts the version. Nothing is changed when it fails. NULL: none */
+    tn_status (*alter)(tni_call *call, const tni_meta *meta);
     int family;          /* which row of its family the operator is: the family's own numbering */
     const char *samples; /* arguments for the tests; see tests/ops/samples.h for the notation */
 };
@@ -98,6 +104,7 @@ struct tni_op {
 #define TNI_NAMES_NEW(op) {#op, NULL, NULL}
 #define TNI_NAMES_NEW_OUT(op) {#op, NULL, #op "_out"}
 #define TNI_NAMES_IN_PLACE(op) {NULL, #op "_", NULL}
+#define TNI_NAMES_NEW_IN_PLACE(op) {#op, #op "_", NULL}
 
 /* A call as plain data: it can be looked at, saved and repeated. */
 struct tn_op_call {
@@ -174,6 +181,25 @@ static inline void tni_meta_view(tni_meta *meta, tn_tensor *x)
     record->offset = x->offset;
     record->contiguous = false;
     record->toggle = 0;
+}
+
+/* A view of x of ndim dims, whose sizes and strides are written through the pointers before infer returns. */
+static inline void tni_meta_view_dims(tni_meta *meta, tn_tensor *x, int ndim, int64_t **sizes, int64_t **strides)
+{
+    tni_meta_view(meta, x);
+    meta->record.ndim = ndim;
+    meta->record.sizes = *sizes = meta->room;
+    meta->record.strides = *strides = meta->room + TN_MAX_NDIM;
+}
+
+/* The same with x's own dims in it. */
+static inline void tni_meta_own_dims(tni_meta *meta, tn_tensor *x, int64_t **sizes, int64_t **strides)
+{
+    tni_meta_view_dims(meta, x, x->ndim, sizes, strides);
+    for (int d = 0; d < x->ndim; d++) {
+        (*sizes)[d] = x->sizes[d];
+        (*strides)[d] = x->strides[d];
+    }
 }
 
 #endif

@@ -1,11 +1,12 @@
-/* Views that change the grid: view, reshape, contiguous, expand, as_strided. Rules of torch.Tensor's methods of these
- * names. */
+/* Views that cut the same elements into other dims: view, view_as, reshape, flatten, unflatten, ravel; and contiguous, their
+ * copy. Rules of torch.Tensor's methods of these names. */
 #include <string.h>
 #include <tenon/ops.h>
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "core/format.h"
 #include "core/geometry.h"
 #include "dispatch/op.h"
 #include "ops/copy.h"
@@ -15,12 +16,18 @@ typedef struct size_attr {
     tni_ints size;
 } size_attr;
 
-typedef struct strided_attr {
-    tni_ints size, stride;
-    int64_t offset; /* TNI_OWN_OFFSET: x's */
-} strided_attr;
+typedef struct flatten_attr {
+    int64_t start, end;
+} flatten_attr;
 
-#define TNI_OWN_OFFSET INT64_MIN
+typedef struct unflatten_attr {
+    int64_t dim;
+    tni_ints size;
+} unflatten_attr;
+
+typedef struct format_attr {
+    int64_t format; /* a tn_memory_format */
+} format_attr;
 
 static tn_status fail_numel(const char *name, const tn_tensor *x, const tni_ints *size)
 {
@@ -68,147 +75,166 @@ static tn_status inferred_size(const char *name, const tn_tensor *x, const tni_i
     return TN_OK;
 }
 
-/* Sizes go to room[0..], strides behind them at TN_MAX_NDIM. *dim as tni_view_strides. */
-static bool view_geometry(tni_meta *meta, tn_tensor *x, int ndim, int *dim)
+/* The view of x with the asked sizes, of which one may be -1; or the refusal of them. */
+static tn_status view_to(const char *name, tni_meta *meta, tn_tensor *x, const tni_ints *size)
 {
-    tni_meta_view(meta, x);
-    meta->record.ndim = ndim;
-    meta->record.sizes = meta->room;
-    meta->record.strides = meta->room + TN_MAX_NDIM;
-    return tni_view_strides(x->sizes, x->strides, x->ndim, meta->room, ndim, meta->room + TN_MAX_NDIM, dim);
-}
-
-static tn_status view_infer(tni_call *call, tni_meta *meta)
-{
-    tn_tensor *x = call->in[0];
-    const size_attr *attr = call->attr;
+    int64_t *sizes, *strides;
     int dim;
-    if (inferred_size("view", x, &attr->size, meta->room))
+    tni_meta_view_dims(meta, x, size->n, &sizes, &strides);
+    if (inferred_size(name, x, size, sizes))
         return tni_pending();
-    if (view_geometry(meta, x, attr->size.n, &dim))
+    if (tni_view_strides(x->sizes, x->strides, x->ndim, sizes, size->n, strides, &dim))
         return TN_OK;
     char asked[100];
-    tni_text_shape(asked, sizeof asked, meta->room, attr->size.n);
+    tni_text_shape(asked, sizeof asked, sizes, size->n);
     int inner = dim + 1;
     while (inner < x->ndim - 1 && x->sizes[inner] == 1)
         inner++;
     return TNI_FAIL(
-        TN_ERROR_VIEW, "view",
+        TN_ERROR_VIEW, name,
         "no strides give %s: stride %lld of dim %d should be %lld x %lld = %lld (size x stride of dim %d); use "
         "tn_reshape to copy",
         asked, (long long)x->strides[dim], dim, (long long)x->sizes[inner], (long long)x->strides[inner],
         (long long)(x->sizes[inner] * x->strides[inner]), inner);
 }
 
-static tn_status reshape_infer(tni_call *call, tni_meta *meta)
+static tn_status view_infer(tni_call *call, tni_meta *meta)
 {
-    tn_tensor *x = call->in[0];
-    const size_attr *attr = call->attr;
-    int dim;
-    if (inferred_size("reshape", x, &attr->size, meta->room))
-        return tni_pending();
-    if (view_geometry(meta, x, attr->size.n, &dim))
-        return TN_OK;
-    meta->view_of = NULL;
-    return tni_meta_contiguous(call, meta, attr->size.n, (tn_dtype)x->dtype, (tn_device_type)x->device);
+    return view_to("view", meta, call->in[0], &((const size_attr *)call->attr)->size);
 }
 
-/* The result is contiguous, so it is written as if it had x's sizes. */
+static tn_status view_as_infer(tni_call *call, tni_meta *meta)
+{
+    const tni_ints size = {call->in[1]->sizes, call->in[1]->ndim};
+    return view_to("view_as", meta, call->in[0], &size);
+}
+
+/* The view if there is one, else fresh memory. */
+static tn_status reshape_to(const tni_call *call, tni_meta *meta, const tni_ints *size)
+{
+    tn_tensor *x = call->in[0];
+    int64_t *sizes, *strides;
+    int dim;
+    tni_meta_view_dims(meta, x, size->n, &sizes, &strides);
+    if (inferred_size(tni_call_name(call), x, size, sizes))
+        return tni_pending();
+    if (tni_view_strides(x->sizes, x->strides, x->ndim, sizes, size->n, strides, &dim))
+        return TN_OK;
+    meta->view_of = NULL;
+    return tni_meta_contiguous(call, meta, size->n, (tn_dtype)x->dtype, (tn_device_type)x->device);
+}
+
+static tn_status reshape_infer(tni_call *call, tni_meta *meta)
+{
+    return reshape_to(call, meta, &((const size_attr *)call->attr)->size);
+}
+
+/* Dims start .. end become one; x itself where they are one already. */
+static tn_status flatten_infer(tni_call *call, tni_meta *meta)
+{
+    tn_tensor *x = call->in[0];
+    const flatten_attr *attr = call->attr;
+    int64_t merged[TN_MAX_NDIM] = {1};
+    int start = tni_wrap_dim("flatten", attr->start, x->ndim);
+    int end = start < 0 ? -1 : tni_wrap_dim("flatten", attr->end, x->ndim);
+    if (end < 0)
+        return tni_pending();
+    if (start > end)
+        return TNI_FAIL(TN_ERROR_DIM, "flatten", "start dim %d comes after end dim %d", start, end);
+    if (start == end && x->ndim > 0) {
+        meta->same = x;
+        return TN_OK;
+    }
+    int n = 0;
+    for (int d = 0; d < start; d++)
+        merged[n++] = x->sizes[d];
+    merged[n] = 1;
+    for (int d = start; d <= end && x->ndim > 0; d++)
+        if (!tni_mul_i64(merged[n], x->sizes[d], &merged[n]))
+            return TNI_FAIL(TN_ERROR_OVERFLOW, "flatten", "dims %d to %d count more elements than 64 bits", start, end);
+    n++;
+    for (int d = end + 1; d < x->ndim; d++)
+        merged[n++] = x->sizes[d];
+    return reshape_to(call, meta, &(tni_ints){merged, n});
+}
+
+/* One dim becomes several, of which one may be -1. It always has strides. */
+static tn_status unflatten_infer(tni_call *call, tni_meta *meta)
+{
+    tn_tensor *x = call->in[0];
+    const unflatten_attr *attr = call->attr;
+    const tni_ints *size = &attr->size;
+    const char *name = "unflatten";
+    int dim = tni_wrap_dim(name, attr->dim, x->ndim);
+    if (dim < 0)
+        return tni_pending();
+    if (x->ndim == 0)
+        return TNI_FAIL(TN_ERROR_DIM, name, "the tensor has no dims, needed one to cut");
+    if (size->n < 1)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%d sizes, needed one or more", size->n);
+    if (!size->data)
+        return TNI_FAIL_NULL(name, 3, "size");
+    if (x->ndim - 1 + size->n > TN_MAX_NDIM)
+        return TNI_FAIL(TN_ERROR_DIM, name, "%d dims, needed at most %d", x->ndim - 1 + size->n, TN_MAX_NDIM);
+    int64_t all[TN_MAX_NDIM];
+    const tn_tensor cut = {.sizes = &x->sizes[dim], .numel = x->sizes[dim], .ndim = 1};
+    if (inferred_size(name, &cut, size, &all[dim]))
+        return tni_pending();
+    for (int d = 0; d < dim; d++)
+        all[d] = x->sizes[d];
+    for (int d = dim + 1; d < x->ndim; d++)
+        all[d + size->n - 1] = x->sizes[d];
+    return view_to(name, meta, x, &(tni_ints){all, x->ndim - 1 + size->n});
+}
+
+/* A copy wherever x is not contiguous, as in PyTorch, even where there is a view. */
+static tn_status ravel_infer(tni_call *call, tni_meta *meta)
+{
+    tn_tensor *x = call->in[0];
+    if (x->contiguous)
+        return view_to("ravel", meta, x, &(tni_ints){&x->numel, 1});
+    meta->room[0] = x->numel;
+    return tni_meta_contiguous(call, meta, 1, (tn_dtype)x->dtype, (tn_device_type)x->device);
+}
+
+/* The result's strides step through x's elements in order: those of its format with x's sizes, or row-major with others. */
 static void copy_in_order(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    const tn_tensor *x = call->in[0];
+    const tn_tensor *x = call->in[0], *out = call->out[0];
     int64_t strides[TN_MAX_NDIM];
+    bool same_dims = tni_same_dims(x->sizes, x->ndim, out->sizes, out->ndim);
     tni_contiguous_strides(x->sizes, x->ndim, strides);
-    tni_copy_elements(tni_data(call->out[0]), strides, (tn_dtype)x->dtype, x);
+    tni_copy_elements(tni_data(out), same_dims ? out->strides : strides, (tn_dtype)x->dtype, x);
 }
 
 static tn_status contiguous_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
-    if (x->contiguous) {
+    int64_t number = ((const format_attr *)call->attr)->format;
+    tn_memory_format format = (tn_memory_format)number;
+    if (x->contiguous && (format == TN_CONTIGUOUS_FORMAT || format == TN_PRESERVE_FORMAT)) {
+        meta->same = x;
+        return TN_OK;
+    }
+    if (number < TN_CONTIGUOUS_FORMAT || number > TN_PRESERVE_FORMAT)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, "contiguous", "memory format %lld, needed one of tn_memory_format",
+                        (long long)number);
+    if (tni_check_format("contiguous", format, x->sizes, x->ndim))
+        return tni_pending();
+    if (format == TN_PRESERVE_FORMAT)
+        return TNI_FAIL(TN_ERROR_FORMAT, "contiguous", "preserve names no order of dims, needed another memory format");
+    if (tni_has_format(format, x->sizes, x->strides, x->ndim)) {
         meta->same = x;
         return TN_OK;
     }
     memcpy(meta->room, x->sizes, (size_t)x->ndim * sizeof *meta->room);
-    return tni_meta_contiguous(call, meta, x->ndim, (tn_dtype)x->dtype, (tn_device_type)x->device);
-}
-
-static tn_status expand_infer(tni_call *call, tni_meta *meta)
-{
-    tn_tensor *x = call->in[0];
-    const tni_ints *size = &((const size_attr *)call->attr)->size;
-    int64_t *sizes = meta->room, *strides = meta->room + TN_MAX_NDIM;
-    if (size->n > TN_MAX_NDIM)
-        return TNI_FAIL(TN_ERROR_DIM, "expand", "%d dims, needed at most %d", size->n, TN_MAX_NDIM);
-    if (size->n < x->ndim)
-        return TNI_FAIL(TN_ERROR_SHAPE, "expand", "%d sizes for a tensor of %d dims, needed at least as many", size->n,
-                        x->ndim);
-    if (size->n > 0 && !size->data)
-        return TNI_FAIL_NULL("expand", 2, "size");
-    int lead = size->n - x->ndim;
-    for (int d = size->n - 1; d >= 0; d--) {
-        int64_t have = d >= lead ? x->sizes[d - lead] : 1, asked = size->data[d];
-        /* a new dim of size 1 gets the stride that keeps the result contiguous */
-        int64_t stride = d >= lead ? x->strides[d - lead] : 1;
-        if (d < lead && d + 1 < size->n && !tni_mul_i64(sizes[d + 1], strides[d + 1], &stride))
-            return TNI_FAIL(TN_ERROR_OVERFLOW, "expand", "size %lld times stride %lld is more than 64 bits hold",
-                            (long long)sizes[d + 1], (long long)strides[d + 1]);
-        if (asked == -1 && d < lead)
-            return TNI_FAIL(TN_ERROR_ARGUMENT, "expand", "size -1 for the new dim %d, needed a size", d);
-        if (asked < -1)
-            return TNI_FAIL(TN_ERROR_ARGUMENT, "expand", "size %lld for dim %d, needed 0 or more, or -1",
-                            (long long)asked, d);
-        sizes[d] = asked == -1 ? have : asked;
-        if (sizes[d] != have && have != 1)
-            return TNI_FAIL(TN_ERROR_SHAPE, "expand",
-                            "size %lld for dim %d, which has size %lld: needed that, or a size of 1 there",
-                            (long long)asked, d, (long long)have);
-        strides[d] = sizes[d] != have ? 0 : stride;
-    }
-    tni_meta_view(meta, x);
-    meta->record.ndim = size->n;
-    meta->record.sizes = sizes;
-    meta->record.strides = strides;
-    if (!tni_numel(sizes, size->n, &meta->record.numel))
-        return TNI_FAIL(TN_ERROR_OVERFLOW, "expand", "the sizes count more elements than 64 bits");
-    return TN_OK;
-}
-
-static tn_status as_strided_infer(tni_call *call, tni_meta *meta)
-{
-    tn_tensor *x = call->in[0];
-    const strided_attr *attr = call->attr;
-    const char *name = "as_strided";
-    int ndim = attr->size.n;
-    if (tni_check_sizes(name, attr->size.data, ndim))
+    if (tni_meta_contiguous(call, meta, x->ndim, (tn_dtype)x->dtype, (tn_device_type)x->device))
         return tni_pending();
-    if (attr->stride.n != ndim)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%d sizes and %d strides, needed as many", ndim, attr->stride.n);
-    if (ndim > 0 && !attr->stride.data)
-        return TNI_FAIL_NULL(name, 3, "stride");
-    tni_meta_view(meta, x);
-    tni_record *record = &meta->record;
-    record->ndim = ndim;
-    record->sizes = meta->room;
-    record->strides = meta->room + TN_MAX_NDIM;
-    for (int d = 0; d < ndim; d++) {
-        if (attr->stride.data[d] < 0)
-            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "stride %lld in dim %d, needed 0 or more",
-                            (long long)attr->stride.data[d], d);
-        meta->room[d] = attr->size.data[d];
-        meta->room[TN_MAX_NDIM + d] = attr->stride.data[d];
+    if (format != TN_CONTIGUOUS_FORMAT) {
+        tni_format_strides(format, meta->room, x->ndim, meta->room + TN_MAX_NDIM);
+        meta->record.contiguous = false; /* it may be both: found out */
     }
-    record->offset = attr->offset == TNI_OWN_OFFSET ? x->offset : attr->offset;
-    if (record->offset < 0)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "offset %lld, needed 0 or more", (long long)record->offset);
-    int64_t itemsize = tni_itemsize((tn_dtype)x->dtype), held = (int64_t)x->storage->nbytes / itemsize, reach, bytes;
-    if (!tni_numel(meta->room, ndim, &record->numel) || !tni_extent(meta->room, record->strides, ndim, &reach) ||
-        !tni_add_i64(reach, record->offset, &reach) || !tni_mul_i64(record->offset, itemsize, &bytes))
-        return TNI_FAIL(TN_ERROR_BOUNDS, name, "sizes, strides and offset reach beyond 64 bits");
-    if (reach > held && record->numel > 0) /* as torch: what is empty is nowhere */
-        return TNI_FAIL(TN_ERROR_BOUNDS, name, "sizes, strides and offset reach element %lld, the storage has %lld",
-                        (long long)reach - 1, (long long)held);
     return TN_OK;
 }
 
@@ -220,34 +246,49 @@ const tni_op tni_op_view = {
     .samples = "[3,4] (12) | [3,4] (2,-1) | [2,3,4] (6,4) | [] (1,1) | [2,0,3] (0,7) | [6] (3,1,2) |"
         "! [3,4] (5) | ! [3,4] (-1,-1) | ! [3,4] (-1,5) | ! [3,0] (-1,0) | ! [4] (-4)"};
 
+#define TWO_TENSORS {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}
+
+const tni_op tni_op_view_as = {
+    .name = TNI_NAMES_NEW(view_as), .params = TWO_TENSORS, .n_params = 2, .n_in = 2, .n_out = 1,
+    .infer = view_as_infer,
+    .samples = "[3,4] [12] | [2,3,4] [6,4] | [] [1,1] | [2,0,3] [0,7] | ! [3,4] [5] | ! [3,4] []"};
+
 const tni_op tni_op_reshape = {
     .name = TNI_NAMES_NEW(reshape), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
     .attr_bytes = sizeof(size_attr), .infer = reshape_infer, .run = copy_in_order,
     .samples = "[3,4] (12) | [3,4] (2,-1) | [2,3,4] (6,4) | [] (1,1) | [2,0,3] (0,7) | [5] (5,1) |"
         "! [3,4] (5) | ! [3,4] (-1,-1) | ! [3,4] (-1,5) | ! [3,0] (-1,0)"};
 
+static const flatten_attr flatten_all = {.start = 0, .end = -1};
+
+const tni_op tni_op_flatten = {
+    .name = TNI_NAMES_NEW(flatten),
+    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("start_dim", 'I', flatten_attr, start),
+               TNI_OPTIONAL("end_dim", 'I', flatten_attr, end)},
+    .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(flatten_attr), .attr_default = &flatten_all,
+    .infer = flatten_infer, .run = copy_in_order,
+    .samples = "[3,4] | [2,3,4] 1 | [2,3,4] 0 1 | [2,3,4] 1 1 | [] | [] 0 0 | [5] | [2,0,3] -2 -1 | ! [3,4] 1 0 | "
+        "! [3,4] 2 | ! [] 1"};
+
+const tni_op tni_op_unflatten = {
+    .name = TNI_NAMES_NEW(unflatten),
+    .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', unflatten_attr, dim),
+               TNI_ATTR("size", 'L', unflatten_attr, size)},
+    .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(unflatten_attr), .infer = unflatten_infer,
+    .samples = "[3,4] 1 (2,2) | [6,2] 0 (-1,3) | [5] -1 (1,5,1) | [0,2] 0 (0,7) | ! [3,4] 1 (3) | ! [3,4] 0 () | "
+        "! [3,4] 0 (-1,-1) | ! [0,2] 0 (-1,0) | ! [] 0 (1) | ! [3] 1 (3)"};
+
+const tni_op tni_op_ravel = {
+    .name = TNI_NAMES_NEW(ravel), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
+    .infer = ravel_infer, .run = copy_in_order,
+    .samples = "[3,4] | [] | [0,3] | [7] | [1,5,1]"};
+
 const tni_op tni_op_contiguous = {
-    .name = TNI_NAMES_NEW(contiguous), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
-    .infer = contiguous_infer, .run = copy_in_order,
-    .samples = "[3,4] | [2,3,4] | [] | [0,2] | [5,1,3]"};
-
-const tni_op tni_op_expand = {
-    .name = TNI_NAMES_NEW(expand), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
-    .attr_bytes = sizeof(size_attr), .infer = expand_infer,
-    .samples = "[3,1] (3,4) | [1] (2,5) | [] (2,3) | [3,4] (2,-1,4) | [1,0] (3,0) |"
-        "! [3,4] (3,5) | ! [3,4] (4) | ! [2] (-1,2) | ! [1] (-3)"};
-
-static const strided_attr own_offset = {.offset = TNI_OWN_OFFSET};
-
-const tni_op tni_op_as_strided = {
-    .name = TNI_NAMES_NEW(as_strided),
-    .params = {TNI_TENSOR("self", 0), TNI_ATTR("size", 'L', strided_attr, size),
-               TNI_ATTR("stride", 'L', strided_attr, stride),
-               TNI_OPTIONAL("storage_offset", 'I', strided_attr, offset)},
-    .n_params = 4, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(strided_attr), .attr_default = &own_offset,
-    .infer = as_strided_infer,
-    .samples = "[12] (3,2) (4,1) 1 | [3,4] (2,2) (1,1) | [5] () () 4 | [5] (0) (9) 5 |"
-        "! [12] (3,3) (4,1) 2 | ! [12] (3) (-1) | ! [12] (2) (1) -1 | ! [12] (2,2) (1)"};
+    .name = TNI_NAMES_NEW(contiguous),
+    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("memory_format", 'I', format_attr, format)}, .n_params = 2,
+    .n_in = 1, .n_out = 1, .attr_bytes = sizeof(format_attr), .infer = contiguous_infer, .run = copy_in_order,
+    .samples = "[3,4] | [2,3,4] | [] | [0,2] | [5,1,3] | [2,3,4,5] 1 | [2,1,4,5] 1 | "
+        "[2,3,2,2,3] 2 | [3,4] 0 | ! [3,4] 1 | ! [2,3,4,5] 2"};
 
 tn_tensor *tn_view(tn_tensor *x, const int64_t *size, int ndim)
 {
@@ -261,20 +302,37 @@ tn_tensor *tn_reshape(tn_tensor *x, const int64_t *size, int ndim)
     return tni_call_new(&tni_op_reshape, &x, &attr);
 }
 
+tn_tensor *tn_view_as(tn_tensor *x, tn_tensor *other)
+{
+    tn_tensor *in[2] = {x, other};
+    return tni_call_new(&tni_op_view_as, in, NULL);
+}
+
+tn_tensor *tn_flatten(tn_tensor *x, int start_dim, int end_dim)
+{
+    const flatten_attr attr = {start_dim, end_dim};
+    return tni_call_new(&tni_op_flatten, &x, &attr);
+}
+
+tn_tensor *tn_unflatten(tn_tensor *x, int dim, const int64_t *size, int n)
+{
+    const unflatten_attr attr = {dim, {size, n}};
+    return tni_call_new(&tni_op_unflatten, &x, &attr);
+}
+
+tn_tensor *tn_ravel(tn_tensor *x)
+{
+    return tni_call_new(&tni_op_ravel, &x, NULL);
+}
+
 tn_tensor *tn_contiguous(tn_tensor *x)
 {
-    return tni_call_new(&tni_op_contiguous, &x, NULL);
+    static const format_attr row_major = {TN_CONTIGUOUS_FORMAT};
+    return tni_call_new(&tni_op_contiguous, &x, &row_major);
 }
 
-tn_tensor *tn_expand(tn_tensor *x, const int64_t *size, int ndim)
+tn_tensor *tn_contiguous_format(tn_tensor *x, tn_memory_format format)
 {
-    const size_attr attr = {{size, ndim}};
-    return tni_call_new(&tni_op_expand, &x, &attr);
-}
-
-tn_tensor *tn_as_strided(tn_tensor *x, const int64_t *size, const int64_t *stride, int ndim, int64_t offset)
-{
-    /* a real offset is never INT64_MIN: any other negative one names the same fault */
-    const strided_attr attr = {{size, ndim}, {stride, ndim}, offset == TNI_OWN_OFFSET ? -1 : offset};
-    return tni_call_new(&tni_op_as_strided, &x, &attr);
+    const format_attr attr = {format};
+    return tni_call_new(&tni_op_contiguous, &x, &attr);
 }

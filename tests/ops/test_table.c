@@ -93,7 +93,7 @@ static bool run_case(const tni_op *op, const sample *s, const variant *v)
         fail_msg("no reference for %s", name);
     bool in_place = op->name[TNI_NEW] == NULL;
     bool refused = (in_place && !op->overlap_allowed && has_overlap(call.arguments[0].tensor)) ||
-                   (strcmp(name, "view") == 0 && e.shares == SHARES_NOTHING);
+                   (!op->run && !in_place && e.shares == SHARES_NOTHING);
     int seen_before = seen;
     int64_t slots = slots_used();
     tn_tensor *y = call_run(&call, name);
@@ -160,6 +160,7 @@ static void check_refused(const tni_op *op, const sample *s, tn_dtype dtype)
 
 static void run_operator(const tni_op *op, int layouts)
 {
+    bool should_run = false;
     const uint32_t known = TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) |
                            TNI_DTYPE_BIT(TN_BOOL);
     uint32_t ran = 0, claimed = op->dtypes & known;
@@ -167,9 +168,12 @@ static void run_operator(const tni_op *op, int layouts)
     sample s;
     if (!text)
         fail_msg("%s has no samples", own_name(op));
+    if (op->alter && !op->name[TNI_NEW]) /* tests/ops/test_alter.c */
+        return;
     while (sample_next(&text, &s)) {
         if (s.fails)
             continue;
+        should_run = true;
         if (tensor_operands(&s) == 0)
             run_layouts(op, &s, TN_FLOAT32, 1); /* the dtype that the sample itself gives */
         for (size_t i = 0; i < sizeof four / sizeof *four; i++) {
@@ -184,7 +188,7 @@ static void run_operator(const tni_op *op, int layouts)
     }
     if (claimed && ran != claimed)
         fail_msg("%s claims the dtypes %#x, of which only %#x ran", own_name(op), (unsigned)claimed, (unsigned)ran);
-    if (!claimed && ran == 0)
+    if (!claimed && should_run && ran == 0)
         fail_msg("no sample of %s ran", own_name(op));
 }
 

@@ -184,9 +184,11 @@ void check_result(const reference_call *call, const char *name, const expectatio
     if (e->shares == SHARES_STORAGE &&
         (y == x || !tn_is_same_storage(x, y) || !tn_is_view(y) || tn_base(y) != (tn_is_view(x) ? tn_base(x) : x)))
         fail_msg("%s\n  the result should be a view", call_text(call, name));
+    if (e->shares == SHARES_MEMORY && (y == x || !tn_is_same_storage(x, y) || tn_is_view(y)))
+        fail_msg("%s\n  the result should share memory and be no view", call_text(call, name));
     if (e->shares == SHARES_NOTHING && x && y != x && (tn_is_same_storage(x, y) || tn_is_view(y) || tn_version(y) != 0))
         fail_msg("%s\n  the result should have a storage of its own", call_text(call, name));
-    for (int64_t i = 0; e->shares == SHARES_STORAGE && i < e->grid.numel; i++)
+    for (int64_t i = 0; e->at && e->shares != SHARES_NOTHING && e->shares != IS_SAME && i < e->grid.numel; i++)
         if (element_address(y, i) != e->at[i])
             fail_msg("%s\n  element %lld is at another place", call_text(call, name), (long long)i);
     check_values(call, name, e, y);
@@ -208,6 +210,12 @@ void check_snapshots(const reference_call *call, const char *name, snapshots *al
             fail_msg("%s\n  tensor %d of the arguments changed: %s", call_text(call, name), i, changed);
         snapshot_free(&all->each[i]);
     }
+}
+
+void drop_snapshots(snapshots *all)
+{
+    for (int i = 0; i < all->n; i++)
+        snapshot_free(&all->each[i]);
 }
 
 void check_error(const char *what, const char *name)

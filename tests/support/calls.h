@@ -41,6 +41,7 @@ typedef struct snapshots {
 void call_snapshots(const reference_call *call, snapshots *all);
 /* Fails the test when an operand changed, but for the elements of `written` (may be NULL). Frees the snapshots. */
 void check_snapshots(const reference_call *call, const char *name, snapshots *all, const tn_tensor *written);
+void drop_snapshots(snapshots *all);
 
 /* Fails the test unless an error is pending that is a proper one of `name`; then clears it. */
 void check_error(const char *what, const char *name);

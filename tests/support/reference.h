@@ -20,7 +20,8 @@ typedef struct reference_call {
     reference_argument arguments[SAMPLE_ARGUMENTS];
 } reference_call;
 
-typedef enum sharing { SHARES_NOTHING, SHARES_STORAGE, IS_SAME } sharing;
+/* SHARES_MEMORY: the same storage, but no view. A view operator that should give SHARES_NOTHING should refuse. */
+typedef enum sharing { SHARES_NOTHING, SHARES_STORAGE, SHARES_MEMORY, IS_SAME } sharing;
 
 typedef struct expectation {
     grid grid;       /* shape, dtype, values */

@@ -39,6 +39,26 @@ static bool describable(const expectation *e)
     return true;
 }
 
+/* Whether the strides of dims larger than 1 are those of a format: row-major, or with dim 1 innermost. */
+static bool in_format(const tn_tensor *x, int64_t format)
+{
+    int ndim = tn_ndim(x), order[GRID_NDIM], n = 0;
+    int64_t step = 1;
+    if (tn_numel(x) == 0)
+        return true;
+    if (format > 0)
+        order[n++] = 1;
+    for (int d = ndim - 1; d >= 0; d--)
+        if (format == 0 || d != 1)
+            order[n++] = d;
+    for (int i = 0; i < n; i++) {
+        if (tn_sizes(x)[order[i]] != 1 && tn_strides(x)[order[i]] != step)
+            return false;
+        step *= tn_sizes(x)[order[i]];
+    }
+    return true;
+}
+
 enum { VIEW, RESHAPE, CONTIGUOUS };
 
 /* Row-major order stays; the size may hold a -1. */
@@ -55,7 +75,7 @@ static void regrid(const reference_call *call, expectation *e, int row)
     view_of(call, e, sizes, ndim);
     for (int64_t i = 0; i < e->grid.numel; i++)
         view_element(call, e, i, i);
-    if (row == CONTIGUOUS && tn_is_contiguous(call->arguments[0].tensor))
+    if (row == CONTIGUOUS && in_format(call->arguments[0].tensor, reference_integer(call, 1, 0)))
         e->shares = IS_SAME;
     else if (row == CONTIGUOUS || !describable(e))
         e->shares = SHARES_NOTHING;
@@ -109,15 +129,103 @@ static void as_strided(const reference_call *call, expectation *e, int row)
     e->grid.cells = NULL; /* the addresses say it all: the storage holds guards too */
 }
 
-enum { TRANSPOSE, T2, TALL };
+/* The same order of elements in x's dims start .. end as one; or one dim cut into several. */
+static void flatten(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    int64_t sizes[GRID_NDIM] = {1}, start = reference_integer(call, 1, 0), end = reference_integer(call, 2, -1);
+    int n = 0;
+    (void)row;
+    start += start < 0 ? x->ndim : 0;
+    end += end < 0 ? x->ndim : 0;
+    for (int d = 0; d < x->ndim; d++) {
+        if (d > start && d <= end)
+            sizes[n - 1] *= x->sizes[d];
+        else
+            sizes[n++] = x->sizes[d];
+    }
+    view_of(call, e, sizes, n == 0 ? 1 : n);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        view_element(call, e, i, i);
+    e->shares = x->ndim > 0 && start == end ? IS_SAME : describable(e) ? SHARES_STORAGE : SHARES_NOTHING;
+}
+
+static void unflatten(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    const sample_argument *size = call->arguments[2].given;
+    int64_t sizes[GRID_NDIM], dim = reference_integer(call, 1, 0), known = 1;
+    int n = 0;
+    (void)row;
+    dim += dim < 0 ? x->ndim : 0;
+    for (int i = 0; i < size->n; i++)
+        known *= size->numbers[i] == -1 ? 1 : size->numbers[i];
+    for (int d = 0; d < x->ndim; d++)
+        for (int i = 0; i < (d == dim ? size->n : 1); i++) {
+            int64_t asked = d == dim ? size->numbers[i] : x->sizes[d];
+            sizes[n++] = asked == -1 ? x->sizes[d] / known : asked;
+        }
+    view_of(call, e, sizes, n);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        view_element(call, e, i, i);
+}
+
+static void ravel(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    (void)row;
+    view_of(call, e, &x->numel, 1);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        view_element(call, e, i, i);
+    e->shares = tn_is_contiguous(call->arguments[0].tensor) ? SHARES_STORAGE : SHARES_NOTHING;
+}
+
+enum { TRANSPOSE, T2, TALL, LAST_TWO, PERMUTE, MOVE };
+
+/* Dims in the order that movedim gives: those that stay, then each moved one put in at its place, lowest first. */
+static void moved_order(const reference_call *call, int ndim, int *order)
+{
+    const sample_argument *from = call->arguments[1].given, *to = call->arguments[2].given;
+    int64_t source[GRID_NDIM], place[GRID_NDIM];
+    int n = from->kind == SAMPLE_NUMBER ? 1 : from->n, filled = 0;
+    for (int i = 0; i < n; i++) {
+        source[i] = from->kind == SAMPLE_NUMBER ? from->number.value.i : from->numbers[i];
+        place[i] = to->kind == SAMPLE_NUMBER ? to->number.value.i : to->numbers[i];
+        source[i] += source[i] < 0 ? ndim : 0;
+        place[i] += place[i] < 0 ? ndim : 0;
+    }
+    for (int d = 0; d < ndim; d++) {
+        bool moves = false;
+        for (int i = 0; i < n; i++)
+            moves = moves || source[i] == d;
+        if (!moves)
+            order[filled++] = d;
+    }
+    for (int at = 0; at < ndim; at++)
+        for (int i = 0; i < n; i++)
+            if (place[i] == at) {
+                memmove(order + at + 1, order + at, (size_t)(filled++ - at) * sizeof *order);
+                order[at] = (int)source[i];
+            }
+}
 
 static void permute(const reference_call *call, expectation *e, int row)
 {
     const grid *x = &call->arguments[0].grid;
     int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM];
     int order[GRID_NDIM];
-    for (int d = 0; d < x->ndim; d++)
-        order[d] = row == TRANSPOSE ? d : x->ndim - 1 - d;
+    if (row == MOVE && x->ndim > 0)
+        moved_order(call, x->ndim, order);
+    for (int d = 0; d < x->ndim && row != MOVE; d++)
+        order[d] = row == TRANSPOSE || row == LAST_TWO ? d : x->ndim - 1 - d;
+    for (int d = 0; d < x->ndim && row == PERMUTE; d++) {
+        int64_t from = call->arguments[1].given->numbers[d];
+        order[d] = (int)(from < 0 ? from + x->ndim : from);
+    }
+    if (row == LAST_TWO && x->ndim > 1) {
+        order[x->ndim - 1] = x->ndim - 2;
+        order[x->ndim - 2] = x->ndim - 1;
+    }
     if (row == TRANSPOSE && x->ndim > 0) {
         int64_t a = reference_integer(call, 1, 0), b = reference_integer(call, 2, 0);
         a += a < 0 ? x->ndim : 0;
@@ -171,6 +279,112 @@ static void cut(const reference_call *call, expectation *e, int row)
     }
 }
 
+static void diagonal(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    int64_t offset = reference_integer(call, 1, 0), a = reference_integer(call, 2, 0), b = reference_integer(call, 3, 1);
+    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM], length = 0;
+    int n = 0;
+    (void)row;
+    a += a < 0 ? x->ndim : 0;
+    b += b < 0 ? x->ndim : 0;
+    for (int64_t i = 0; i < x->sizes[a]; i++)
+        for (int64_t j = 0; j < x->sizes[b]; j++)
+            length += j - i == offset;
+    for (int d = 0; d < x->ndim; d++)
+        if (d != a && d != b)
+            sizes[n++] = x->sizes[d];
+    sizes[n++] = length;
+    view_of(call, e, sizes, n);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        n = 0;
+        for (int d = 0; d < x->ndim; d++)
+            own[d] = d == a   ? index[x->ndim - 2] - (offset < 0 ? offset : 0)
+                     : d == b ? index[x->ndim - 2] + (offset > 0 ? offset : 0)
+                              : index[n++];
+        view_element(call, e, i, grid_linear(x, own));
+    }
+}
+
+static void unfold(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    int64_t dim = reference_integer(call, 1, 0), size = reference_integer(call, 2, 0), step = reference_integer(call, 3, 0);
+    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM], windows = 0;
+    (void)row;
+    dim += dim < 0 ? x->ndim : 0;
+    for (int64_t start = 0; x->ndim > 0 && start + size <= x->sizes[dim]; start += step)
+        windows++;
+    for (int d = 0; d < x->ndim; d++)
+        sizes[d] = d == dim ? windows : x->sizes[d];
+    sizes[x->ndim] = size;
+    view_of(call, e, sizes, x->ndim + 1);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        for (int d = 0; d < x->ndim; d++)
+            own[d] = d == dim ? index[d] * step + index[x->ndim] : index[d];
+        view_element(call, e, i, grid_linear(x, own));
+    }
+}
+
+enum { ALIAS, DETACH, REAL };
+
+static void same_grid(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    view_of(call, e, x->sizes, x->ndim);
+    for (int64_t i = 0; i < e->grid.numel; i++)
+        view_element(call, e, i, i);
+    e->shares = row == ALIAS ? SHARES_STORAGE : row == DETACH ? SHARES_MEMORY : IS_SAME;
+}
+
+/* The bytes as elements of another dtype: side by side in the last dim. SHARES_NOTHING where that can't be. */
+static void as_dtype(const reference_call *call, expectation *e, tn_dtype dtype, sharing shares)
+{
+    const grid *x = &call->arguments[0].grid;
+    const tn_tensor *t = call->arguments[0].tensor;
+    int64_t old = (int64_t)tn_itemsize(x->dtype), new = (int64_t)tn_itemsize(dtype), sizes[GRID_NDIM], index[GRID_NDIM];
+    int last = x->ndim - 1;
+    bool good = old == new || x->ndim > 0;
+    memcpy(sizes, x->sizes, sizeof sizes);
+    if (old != new && good) {
+        sizes[last] = x->sizes[last] * old / new;
+        good = sizes[last] * new == x->sizes[last] * old && tn_strides(t)[last] == 1 &&
+               tn_storage_offset(t) * old % new == 0;
+        for (int d = 0; d < last; d++)
+            good = good && tn_strides(t)[d] * old % new == 0;
+    }
+    view_of(call, e, sizes, x->ndim);
+    e->grid.dtype = dtype;
+    free(e->grid.cells);
+    e->grid.cells = NULL; /* the addresses say it all */
+    e->shares = good ? shares : SHARES_NOTHING;
+    for (int64_t i = 0; i < e->grid.numel && good; i++) {
+        grid_index(&e->grid, i, index);
+        int64_t at = tn_storage_offset(t) * old;
+        for (int d = 0; d < x->ndim; d++)
+            at += index[d] * (old != new && d == last ? new : tn_strides(t)[d] * old);
+        e->at[i] = (const char *)tn_storage_data(t) + at;
+    }
+}
+
+static void view_dtype(const reference_call *call, expectation *e, int row)
+{
+    (void)row;
+    as_dtype(call, e, call->arguments[1].given->dtype, SHARES_MEMORY);
+}
+
+static void view_as_complex(const reference_call *call, expectation *e, int row)
+{
+    tn_dtype dtype = call->arguments[0].grid.dtype;
+    (void)row;
+    as_dtype(call, e, dtype == TN_FLOAT64 ? TN_COMPLEX128 : TN_COMPLEX64, SHARES_STORAGE);
+    e->grid.ndim--;
+    if (!dtype_is_float(dtype))
+        e->shares = SHARES_NOTHING;
+}
+
 enum { UNSQUEEZE, SQUEEZE };
 
 static void squeeze(const reference_call *call, expectation *e, int row)
@@ -205,9 +419,24 @@ static const struct {
     {"view", regrid, VIEW},
     {"reshape", regrid, RESHAPE},
     {"contiguous", regrid, CONTIGUOUS},
+    {"view_as", regrid, VIEW},
+    {"flatten", flatten, 0},
+    {"unflatten", unflatten, 0},
+    {"ravel", ravel, 0},
     {"expand", expand, 0},
+    {"expand_as", expand, 0},
+    {"broadcast_to", expand, 0},
     {"as_strided", as_strided, 0},
     {"transpose", permute, TRANSPOSE},
+    {"swapaxes", permute, TRANSPOSE},
+    {"swapdims", permute, TRANSPOSE},
+    {"mT", permute, LAST_TWO},
+    {"H", permute, LAST_TWO},
+    {"mH", permute, LAST_TWO},
+    {"adjoint", permute, LAST_TWO},
+    {"permute", permute, PERMUTE},
+    {"movedim", permute, MOVE},
+    {"moveaxis", permute, MOVE},
     {"t", permute, T2},
     {"T", permute, TALL},
     {"narrow", cut, NARROW},
@@ -215,6 +444,14 @@ static const struct {
     {"slice", cut, SLICE},
     {"unsqueeze", squeeze, UNSQUEEZE},
     {"squeeze", squeeze, SQUEEZE},
+    {"diagonal", diagonal, 0},
+    {"unfold", unfold, 0},
+    {"alias", same_grid, ALIAS},
+    {"detach", same_grid, DETACH},
+    {"data", same_grid, DETACH},
+    {"real", same_grid, REAL},
+    {"view_dtype", view_dtype, 0},
+    {"view_as_complex", view_as_complex, 0},
 };
 
 bool reference_of_view(const reference_call *call, expectation *e)

@@ -1,0 +1,213 @@
+/* Indexing, x[entry, entry, ...]: integers, slices, ellipses and new axes are one view, and writing to them is a write to
+ * that view. Rules of torch.Tensor.__getitem__ and __setitem__. */
+#include <tenon/ops.h>
+#include <tenon/views.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "core/geometry.h"
+#include "dispatch/op.h"
+#include "ops/index.h"
+#include "ops/operators.h"
+#include "ops/view_cut.h"
+
+typedef struct index_attr {
+    tni_index_list index;
+} index_attr;
+
+/* How far an index has come through the dims of x. */
+typedef struct walk {
+    const char *name;
+    const tn_tensor *x;
+    tni_record *record;
+    int64_t *sizes, *strides;
+    int from, to; /* the next dim of x, of the result */
+} walk;
+
+static bool more_dims(const walk *w)
+{
+    if (w->from < w->x->ndim)
+        return true;
+    TNI_FAIL(TN_ERROR_INDEX, w->name, "the index goes beyond dim %d, the last one", w->x->ndim - 1);
+    return false;
+}
+
+static tn_status take_integer(walk *w, int64_t i)
+{
+    if (!more_dims(w))
+        return tni_pending();
+    int64_t size = w->x->sizes[w->from];
+    if (i < -size || i >= size)
+        return TNI_FAIL(TN_ERROR_INDEX, w->name, "index %lld in dim %d of size %lld, needed %lld .. %lld", (long long)i,
+                        w->from, (long long)size, (long long)-size, (long long)size - 1);
+    return tni_move_offset(w->name, w->record, i < 0 ? i + size : i, w->x->strides[w->from++]);
+}
+
+static tn_status take_slice(walk *w, int64_t start, int64_t stop, int64_t step)
+{
+    if (!more_dims(w))
+        return tni_pending();
+    if (step < 1)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, w->name, "step %lld, needed 1 or more", (long long)step);
+    int64_t size = w->x->sizes[w->from], stride = w->x->strides[w->from++];
+    start = tni_clamp_bound(start, size);
+    stop = tni_clamp_bound(stop, size);
+    stop = stop < start ? start : stop;
+    w->sizes[w->to] = step == 1 ? stop - start : (stop - start) / step + ((stop - start) % step != 0);
+    if (!tni_mul_i64(stride, step, &w->strides[w->to++]))
+        return TNI_FAIL(TN_ERROR_OVERFLOW, w->name, "stride %lld times step %lld is more than 64 bits hold",
+                        (long long)stride, (long long)step);
+    return tni_move_offset(w->name, w->record, start, stride);
+}
+
+/* The dim in front of which it stands gives the stride, as it is before its own entry cuts it: unsqueeze comes first. */
+static tn_status take_new_axis(walk *w)
+{
+    const tn_tensor *x = w->x;
+    int64_t stride = 1;
+    if (w->from > x->ndim)
+        return TNI_FAIL(TN_ERROR_DIM, w->name, "a new axis beyond the last dim");
+    if (w->from < x->ndim && !tni_mul_i64(x->sizes[w->from], x->strides[w->from], &stride))
+        return TNI_FAIL(TN_ERROR_OVERFLOW, w->name, "size %lld times stride %lld is more than 64 bits hold",
+                        (long long)x->sizes[w->from], (long long)x->strides[w->from]);
+    w->sizes[w->to] = 1;
+    w->strides[w->to++] = stride;
+    return TN_OK;
+}
+
+static void take_whole(walk *w, int n)
+{
+    for (; n > 0; n--, w->from++) {
+        if (w->from >= w->x->ndim) /* a second ellipsis */
+            continue;
+        w->sizes[w->to] = w->x->sizes[w->from];
+        w->strides[w->to++] = w->x->strides[w->from];
+    }
+}
+
+/* Whether the counts work out: the dims that entries take, and those of the result. */
+static tn_status check_counts(const char *name, const tn_tensor *x, const tni_index_list *index, int *taken)
+{
+    int integers = 0, axes = 0, slices = 0;
+    if (index->n < 0 || (index->n > 0 && !index->data))
+        return index->n < 0 ? TNI_FAIL(TN_ERROR_ARGUMENT, name, "%d entries, needed 0 or more", index->n)
+                            : TNI_FAIL_NULL(name, 2, "index");
+    for (int i = 0; i < index->n; i++) {
+        tn_index_kind kind = index->data[i].kind;
+        integers += kind == TN_INDEX_INTEGER;
+        slices += kind == TN_INDEX_SLICE;
+        axes += kind == TN_INDEX_NEW_AXIS;
+        if (TNI_UNLIKELY((unsigned)kind > TN_INDEX_NEW_AXIS))
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name,
+                            "entry %d of the index is of kind %d, needed an integer, slice, ellipsis or new axis", i,
+                            (int)kind);
+    }
+    *taken = integers + slices;
+    if (TNI_UNLIKELY(*taken > x->ndim))
+        return TNI_FAIL(TN_ERROR_INDEX, name, "%d entries index a tensor of %d dims", *taken, x->ndim);
+    if (TNI_UNLIKELY(x->ndim - integers + axes > TN_MAX_NDIM))
+        return TNI_FAIL(TN_ERROR_DIM, name, "the result has %d dims, needed at most %d", x->ndim - integers + axes,
+                        TN_MAX_NDIM);
+    return TN_OK;
+}
+
+static tn_status take_entry(walk *w, const tn_index *entry, int whole)
+{
+    switch (entry->kind) {
+    case TN_INDEX_SLICE:
+        return take_slice(w, entry->as.slice.start, entry->as.slice.stop, entry->as.slice.step);
+    case TN_INDEX_INTEGER:
+        return take_integer(w, entry->as.integer);
+    case TN_INDEX_NEW_AXIS:
+        return take_new_axis(w);
+    default:
+        take_whole(w, whole);
+        return TN_OK;
+    }
+}
+
+static tn_status getitem_infer(tni_call *call, tni_meta *meta)
+{
+    tn_tensor *x = call->in[0];
+    const tni_index_list *index = &((const index_attr *)call->attr)->index;
+    walk w = {.name = "getitem", .x = x, .record = &meta->record};
+    int taken = 0;
+    if (check_counts(w.name, x, index, &taken))
+        return tni_pending();
+    tni_meta_view_dims(meta, x, 0, &w.sizes, &w.strides);
+    for (int i = 0; i < index->n; i++)
+        if (take_entry(&w, &index->data[i], x->ndim - taken))
+            return tni_pending();
+    take_whole(&w, x->ndim - w.from);
+    meta->record.ndim = w.to;
+    meta->record.numel = 1;
+    for (int d = 0; d < w.to; d++)
+        meta->record.numel *= w.sizes[d];
+    return TN_OK;
+}
+
+extern const tni_op tni_op_getitem;
+const tni_op tni_op_getitem = {
+    .name = TNI_NAMES_NEW(getitem), .params = {TNI_TENSOR("self", 0), TNI_ATTR("index", 'R', index_attr, index)},
+    .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(index_attr), .infer = getitem_infer,
+    .samples = "[5,3] {1} | [5,3] {:,1:} | [5,3] {::2,-1} | [2,3,4] {...,0} | [2,3] {^,:,^} | [4] {9:} | [] {...} | [] {} | "
+        "[2,3,4] {1,...,2} | [2,2,2] {...,0,...} | [3] {^,-2} | ! [5,3] {5} | ! [5,3] {0,0,0} | ! [5] {::0} | ! [] {0} | "
+        "! [5] {0,:} | ! [5] {...,0,...,0}"};
+
+/* Entries that copy: everything that no view can do. */
+static bool is_basic(const tn_index *index, int n)
+{
+    for (int i = 0; i < n && index; i++)
+        if (TNI_UNLIKELY((unsigned)index[i].kind > TN_INDEX_NEW_AXIS))
+            return false;
+    return true;
+}
+
+tn_tensor *tn_getitem(tn_tensor *x, const tn_index *index, int n)
+{
+    const index_attr attr = {{index, n}};
+    if (TNI_UNLIKELY(!is_basic(index, n)))
+        return tni_getitem_copy(x, index, n);
+    return tni_call_new(&tni_op_getitem, &x, &attr);
+}
+
+/* Leading dims of size 1 that `to` does not have leave the value, as in PyTorch, where copy_ would refuse them. */
+static tn_status write_value(tn_tensor *to, tn_tensor *value)
+{
+    int extra = 0;
+    while (extra < value->ndim - to->ndim && value->sizes[extra] == 1)
+        extra++;
+    if (extra == 0)
+        return tn_copy_(to, value);
+    tn_tensor *less = tn_view(value, value->sizes + extra, value->ndim - extra);
+    tn_status status = less ? tn_copy_(to, less) : tni_pending();
+    tn_drop(&less);
+    return status;
+}
+
+tn_status tn_setitem(tn_tensor *x, const tn_index *index, int n, tn_tensor *value)
+{
+    if (tni_check_tensor("setitem", 1, "self", x) || tni_check_tensor("setitem", 4, "value", value))
+        return tni_pending();
+    if (TNI_UNLIKELY(!is_basic(index, n)))
+        return tni_setitem_copy(x, index, n, value);
+    tn_tensor *to = tn_getitem(x, index, n);
+    if (!to)
+        return tni_pending();
+    /* one number goes everywhere, even where elements share memory */
+    tn_status status = value->ndim == 0 && !tni_is_meta(value) ? tn_fill_(to, tn_item_scalar(value)) : write_value(to, value);
+    tn_drop(&to);
+    return status;
+}
+
+tn_status tn_setitem_scalar(tn_tensor *x, const tn_index *index, int n, tn_scalar value)
+{
+    if (tni_check_tensor("setitem", 1, "self", x))
+        return tni_pending();
+    if (TNI_UNLIKELY(!is_basic(index, n)))
+        return tni_setitem_copy_scalar(x, index, n, value);
+    tn_tensor *to = tn_getitem(x, index, n);
+    tn_status status = to ? tn_fill_(to, value) : tni_pending();
+    tn_drop(&to);
+    return status;
+}

@@ -1,0 +1,295 @@
+/* Other handles on the same memory, and tensors that change what they read: alias, detach, data, set_, set_strided_, set_data,
+ * resize_, resize_as_. Rules of torch.Tensor's methods of these names; set_strided_ is set_ of a storage. */
+#include <tenon/views.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "core/format.h"
+#include "core/geometry.h"
+#include "dispatch/op.h"
+#include "ops/operators.h"
+
+typedef struct set_attr {
+    int64_t offset;
+    tni_ints size, stride;
+} set_attr;
+
+typedef struct resize_attr {
+    tni_ints size;
+    int64_t format; /* a tn_memory_format, or NO_FORMAT */
+} resize_attr;
+
+enum { NO_FORMAT = -1 };
+
+static tn_status alias_infer(tni_call *call, tni_meta *meta)
+{
+    tni_meta_view(meta, call->in[0]);
+    return TN_OK;
+}
+
+enum { DETACH, DATA };
+
+static tn_status detach_infer(tni_call *call, tni_meta *meta)
+{
+    tni_meta_view(meta, call->in[0]);
+    meta->view_of = NULL;
+    meta->part_of = call->in[0];
+    meta->own_counter = call->op->family == DATA;
+    return TN_OK;
+}
+
+/* Nothing is recorded that detach_ could cut; it counts no version. */
+static tn_status detach_alter(tni_call *call, const tni_meta *meta)
+{
+    (void)call;
+    (void)meta;
+    return TN_OK;
+}
+
+static tn_status set_infer(tni_call *call, tni_meta *meta)
+{
+    const tn_tensor *self = call->in[0];
+    tn_tensor *source = call->in[1];
+    if (self->dtype != source->dtype)
+        return TNI_FAIL(TN_ERROR_DTYPE, "set_", "the source is %s, the tensor to set %s, needed the same",
+                        tn_dtype_name((tn_dtype)source->dtype), tn_dtype_name((tn_dtype)self->dtype));
+    tni_meta_view(meta, source);
+    return TN_OK;
+}
+
+static tn_status set_alter(tni_call *call, const tni_meta *meta)
+{
+    tn_tensor *self = call->out[0];
+    if (tni_tensor_assign(tni_call_name(call), self, &meta->record, call->in[1]->storage))
+        return tni_pending();
+    tni_written(self);
+    return TN_OK;
+}
+
+/* The dtype may change: nothing differentiates through it. The version is not counted. */
+static tn_status set_data_infer(tni_call *call, tni_meta *meta)
+{
+    tni_meta_view(meta, call->in[1]);
+    return TN_OK;
+}
+
+static tn_status set_data_alter(tni_call *call, const tni_meta *meta)
+{
+    return tni_tensor_assign(tni_call_name(call), call->out[0], &meta->record, call->in[1]->storage);
+}
+
+static tn_status set_strided_infer(tni_call *call, tni_meta *meta)
+{
+    tn_tensor *self = call->in[0];
+    const tn_tensor *source = call->in[1];
+    const set_attr *attr = call->attr;
+    const char *name = "set_strided_";
+    int ndim = attr->size.n;
+    int64_t *sizes, *strides, bytes;
+    if (self->dtype != source->dtype)
+        return TNI_FAIL(TN_ERROR_DTYPE, name, "the source is %s, the tensor to set %s, needed the same",
+                        tn_dtype_name((tn_dtype)source->dtype), tn_dtype_name((tn_dtype)self->dtype));
+    if (tni_check_sizes(name, attr->size.data, ndim))
+        return tni_pending();
+    if (attr->stride.n != ndim)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%d sizes and %d strides, needed as many", ndim, attr->stride.n);
+    if (ndim > 0 && !attr->stride.data)
+        return TNI_FAIL_NULL(name, 5, "stride");
+    if (attr->offset < 0)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "offset %lld, needed 0 or more", (long long)attr->offset);
+    if (!tni_mul_i64(attr->offset, tni_itemsize((tn_dtype)self->dtype), &bytes))
+        return TNI_FAIL(TN_ERROR_OVERFLOW, name, "offset %lld is more than 64 bits count in bytes",
+                        (long long)attr->offset);
+    tni_meta_view_dims(meta, self, ndim, &sizes, &strides);
+    for (int d = 0; d < ndim; d++) {
+        if (attr->stride.data[d] < 0)
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "stride %lld in dim %d, needed 0 or more",
+                            (long long)attr->stride.data[d], d);
+        sizes[d] = attr->size.data[d];
+        strides[d] = attr->stride.data[d];
+    }
+    meta->record.offset = attr->offset;
+    if (!tni_numel(sizes, ndim, &meta->record.numel))
+        return TNI_FAIL(TN_ERROR_OVERFLOW, name, "the sizes count more elements than 64 bits");
+    return TN_OK;
+}
+
+/* As in PyTorch the storage grows to what the geometry reaches. */
+static tn_status set_strided_alter(tni_call *call, const tni_meta *meta)
+{
+    tn_tensor *self = call->out[0];
+    tni_storage *storage = call->in[1]->storage;
+    size_t had = storage->nbytes, bytes;
+    const char *name = tni_call_name(call);
+    if (tni_record_bytes(name, &meta->record, &bytes) ||
+        (bytes > had && tni_storage_resize(name, storage, bytes)))
+        return tni_pending();
+    if (tni_tensor_assign(name, self, &meta->record, storage)) {
+        storage->nbytes = had; /* Note [Shrunk storage] */
+        return tni_pending();
+    }
+    tni_written(self);
+    return TN_OK;
+}
+
+/* The geometry of `size`; meta->same where it is x's already and no format is asked for. */
+static tn_status resize_to(const char *name, tni_meta *meta, tn_tensor *x, const tni_ints *size, int64_t format)
+{
+    int64_t *sizes, *strides;
+    if (tni_check_sizes(name, size->data, size->n))
+        return tni_pending();
+    if (format == TN_PRESERVE_FORMAT)
+        return TNI_FAIL(TN_ERROR_FORMAT, name, "preserve names no order of dims, needed another memory format");
+    if (format < NO_FORMAT || format > TN_PRESERVE_FORMAT)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "memory format %lld, needed one of tn_memory_format",
+                        (long long)format);
+    if (format != NO_FORMAT && tni_check_format(name, (tn_memory_format)format, size->data, size->n))
+        return tni_pending();
+    if (format == NO_FORMAT && tni_same_dims(size->data, size->n, x->sizes, x->ndim)) {
+        meta->same = x;
+        return TN_OK;
+    }
+    tni_meta_view_dims(meta, x, size->n, &sizes, &strides);
+    for (int d = 0; d < size->n; d++)
+        sizes[d] = size->data[d];
+    if (!tni_numel(sizes, size->n, &meta->record.numel))
+        return TNI_FAIL(TN_ERROR_OVERFLOW, name, "the sizes count more elements than 64 bits");
+    tni_format_strides(format == NO_FORMAT ? TN_CONTIGUOUS_FORMAT : (tn_memory_format)format, sizes, size->n, strides);
+    return TN_OK;
+}
+
+static tn_status resize_infer(tni_call *call, tni_meta *meta)
+{
+    const resize_attr *attr = call->attr;
+    return resize_to("resize_", meta, call->in[0], &attr->size, attr->format);
+}
+
+static tn_status resize_as_infer(tni_call *call, tni_meta *meta)
+{
+    const tni_ints size = {call->in[1]->sizes, call->in[1]->ndim};
+    return resize_to("resize_as_", meta, call->in[0], &size, NO_FORMAT);
+}
+
+static tn_status resize_alter(tni_call *call, const tni_meta *meta)
+{
+    tn_tensor *x = call->out[0];
+    const tni_record *record = &meta->record;
+    const char *name = tni_call_name(call);
+    if (!meta->same) {
+        tni_geometry old;
+        size_t bytes;
+        if (tni_tensor_regrid(name, x, record->sizes, record->strides, record->ndim, &old, &bytes))
+            return tni_pending();
+        if (bytes > x->storage->nbytes && tni_storage_resize(name, x->storage, bytes)) {
+            tni_tensor_restore(x, &old);
+            return tni_pending();
+        }
+        tni_geometry_drop(&old);
+    }
+    tni_written(x);
+    return TN_OK;
+}
+
+#define ONE_TENSOR .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1
+
+const tni_op tni_op_alias = {
+    .name = TNI_NAMES_NEW(alias), ONE_TENSOR, .infer = alias_infer, .samples = "[3,4] | [] | [0,2]"};
+
+const tni_op tni_op_detach = {
+    .name = TNI_NAMES_NEW_IN_PLACE(detach), ONE_TENSOR, .infer = detach_infer, .alter = detach_alter, .family = DETACH,
+    .samples = "[3,4] | [] | [0,2]"};
+
+const tni_op tni_op_data = {
+    .name = TNI_NAMES_NEW(data), ONE_TENSOR, .infer = detach_infer, .family = DATA, .samples = "[3,4] | [] | [0,2]"};
+
+#define TWO_TENSORS .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2, .n_in = 2, .n_out = 1
+
+const tni_op tni_op_set = {
+    .name = TNI_NAMES_IN_PLACE(set), TWO_TENSORS, .infer = set_infer, .alter = set_alter,
+    .samples = "[3,4] [2,5] | [] [3] | [0] [2,3,1,1,2,1]"};
+
+const tni_op tni_op_set_data = {
+    .name = {NULL, "set_data", NULL}, TWO_TENSORS, .infer = set_data_infer, .alter = set_data_alter,
+    .samples = "[3,4] [2,5] | [] [3] | [0] [2,3]"};
+
+const tni_op tni_op_set_strided = {
+    .name = TNI_NAMES_IN_PLACE(set_strided),
+    .params = {TNI_TENSOR("self", 0), TNI_TENSOR("source", 1), TNI_ATTR("storage_offset", 'I', set_attr, offset),
+               TNI_ATTR("size", 'L', set_attr, size), TNI_ATTR("stride", 'L', set_attr, stride)},
+    .n_params = 5, .n_in = 2, .n_out = 1, .attr_bytes = sizeof(set_attr), .infer = set_strided_infer,
+    .alter = set_strided_alter,
+    .samples = "[1] [12] 2 (2,3) (4,1) | [3] [2] 0 () () | [3] [2,2] 9 (0) (5) | ! [1] [12] -1 (2) (1) | "
+        "! [1] [12] 0 (2) (-1) | ! [1] [12] 0 (-2) (1) | ! [1] [12] 0 (2) (1,1)"};
+
+static const resize_attr no_format = {.format = NO_FORMAT};
+
+const tni_op tni_op_resize = {
+    .name = TNI_NAMES_IN_PLACE(resize),
+    .params = {TNI_TENSOR("self", 0), TNI_ATTR("size", 'L', resize_attr, size),
+               TNI_OPTIONAL("memory_format", 'I', resize_attr, format)},
+    .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(resize_attr), .attr_default = &no_format,
+    .infer = resize_infer, .alter = resize_alter,
+    .samples = "[3,4] (2,2) | [3,4] (3,4) | [] (5) | [6] () | [6] (0,3) | [2,3,4,5] (2,3,4,5) 1 | "
+        "! [3] (-1) | ! [3] (3) 1 | ! [0] (4294967296,4294967296) | ! [3] (3) 3"};
+
+const tni_op tni_op_resize_as = {
+    .name = TNI_NAMES_IN_PLACE(resize_as), TWO_TENSORS, .infer = resize_as_infer, .alter = resize_alter,
+    .samples = "[3,4] [2,2] | [2] [3,4] | [] [5] | [6] []"};
+
+tn_tensor *tn_alias(tn_tensor *x)
+{
+    return tni_call_new(&tni_op_alias, &x, NULL);
+}
+
+tn_tensor *tn_detach(tn_tensor *x)
+{
+    return tni_call_new(&tni_op_detach, &x, NULL);
+}
+
+tn_status tn_detach_(tn_tensor *x)
+{
+    return tni_call_in_place(&tni_op_detach, &x, NULL);
+}
+
+tn_tensor *tn_tensor_data(tn_tensor *x)
+{
+    return tni_call_new(&tni_op_data, &x, NULL);
+}
+
+tn_status tn_set_(tn_tensor *self, tn_tensor *other)
+{
+    tn_tensor *in[2] = {self, other};
+    return tni_call_in_place(&tni_op_set, in, NULL);
+}
+
+tn_status tn_set_data(tn_tensor *self, tn_tensor *other)
+{
+    tn_tensor *in[2] = {self, other};
+    return tni_call_in_place(&tni_op_set_data, in, NULL);
+}
+
+tn_status tn_set_strided_(tn_tensor *self, tn_tensor *source, int64_t offset, const int64_t *size,
+                          const int64_t *stride, int ndim)
+{
+    tn_tensor *in[2] = {self, source};
+    const set_attr attr = {offset, {size, ndim}, {stride, ndim}};
+    return tni_call_in_place(&tni_op_set_strided, in, &attr);
+}
+
+tn_status tn_resize_(tn_tensor *self, const int64_t *size, int ndim)
+{
+    const resize_attr attr = {{size, ndim}, NO_FORMAT};
+    return tni_call_in_place(&tni_op_resize, &self, &attr);
+}
+
+tn_status tn_resize_format_(tn_tensor *self, const int64_t *size, int ndim, tn_memory_format format)
+{
+    const resize_attr attr = {{size, ndim}, format};
+    return tni_call_in_place(&tni_op_resize, &self, &attr);
+}
+
+tn_status tn_resize_as_(tn_tensor *self, tn_tensor *other)
+{
+    tn_tensor *in[2] = {self, other};
+    return tni_call_in_place(&tni_op_resize_as, in, NULL);
+}

@@ -1,0 +1,164 @@
+/* Views with strides of their own: expand, expand_as, broadcast_to, as_strided. Rules of torch.Tensor's methods of these
+ * names. */
+#include <tenon/views.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "core/geometry.h"
+#include "dispatch/op.h"
+#include "ops/operators.h"
+
+typedef struct size_attr {
+    tni_ints size;
+} size_attr;
+
+typedef struct strided_attr {
+    tni_ints size, stride;
+    int64_t offset; /* TNI_OWN_OFFSET: x's */
+} strided_attr;
+
+#define TNI_OWN_OFFSET INT64_MIN
+
+/* x repeated to `size`, where -1 keeps a size that x has. */
+static tn_status expand_to(const char *name, tni_meta *meta, tn_tensor *x, const tni_ints *size)
+{
+    int64_t *sizes, *strides;
+    if (size->n > TN_MAX_NDIM)
+        return TNI_FAIL(TN_ERROR_DIM, name, "%d dims, needed at most %d", size->n, TN_MAX_NDIM);
+    if (size->n < x->ndim)
+        return TNI_FAIL(TN_ERROR_SHAPE, name, "%d sizes for a tensor of %d dims, needed at least as many", size->n,
+                        x->ndim);
+    if (size->n > 0 && !size->data)
+        return TNI_FAIL_NULL(name, 2, "size");
+    int lead = size->n - x->ndim;
+    tni_meta_view_dims(meta, x, size->n, &sizes, &strides);
+    for (int d = size->n - 1; d >= 0; d--) {
+        int64_t have = d >= lead ? x->sizes[d - lead] : 1, asked = size->data[d];
+        /* a new dim of size 1 gets the stride that keeps the result contiguous */
+        int64_t stride = d >= lead ? x->strides[d - lead] : 1;
+        if (d < lead && d + 1 < size->n && !tni_mul_i64(sizes[d + 1], strides[d + 1], &stride))
+            return TNI_FAIL(TN_ERROR_OVERFLOW, name, "size %lld times stride %lld is more than 64 bits hold",
+                            (long long)sizes[d + 1], (long long)strides[d + 1]);
+        if (asked == -1 && d < lead)
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "size -1 for the new dim %d, needed a size", d);
+        if (asked < -1)
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "size %lld for dim %d, needed 0 or more, or -1",
+                            (long long)asked, d);
+        sizes[d] = asked == -1 ? have : asked;
+        if (sizes[d] != have && have != 1)
+            return TNI_FAIL(TN_ERROR_SHAPE, name,
+                            "size %lld for dim %d, which has size %lld: needed that, or a size of 1 there",
+                            (long long)asked, d, (long long)have);
+        strides[d] = sizes[d] != have ? 0 : stride;
+    }
+    if (!tni_numel(sizes, size->n, &meta->record.numel))
+        return TNI_FAIL(TN_ERROR_OVERFLOW, name, "the sizes count more elements than 64 bits");
+    return TN_OK;
+}
+
+static tn_status expand_infer(tni_call *call, tni_meta *meta)
+{
+    return expand_to(tni_call_name(call), meta, call->in[0], &((const size_attr *)call->attr)->size);
+}
+
+static tn_status expand_as_infer(tni_call *call, tni_meta *meta)
+{
+    const tni_ints size = {call->in[1]->sizes, call->in[1]->ndim};
+    return expand_to("expand_as", meta, call->in[0], &size);
+}
+
+static tn_status as_strided_infer(tni_call *call, tni_meta *meta)
+{
+    tn_tensor *x = call->in[0];
+    const strided_attr *attr = call->attr;
+    const char *name = tni_call_name(call);
+    int ndim = attr->size.n;
+    if (tni_check_sizes(name, attr->size.data, ndim))
+        return tni_pending();
+    if (attr->stride.n != ndim)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%d sizes and %d strides, needed as many", ndim, attr->stride.n);
+    if (ndim > 0 && !attr->stride.data)
+        return TNI_FAIL_NULL(name, 3, "stride");
+    int64_t *sizes, *strides;
+    tni_record *record = &meta->record;
+    tni_meta_view_dims(meta, x, ndim, &sizes, &strides);
+    for (int d = 0; d < ndim; d++) {
+        if (attr->stride.data[d] < 0)
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "stride %lld in dim %d, needed 0 or more",
+                            (long long)attr->stride.data[d], d);
+        sizes[d] = attr->size.data[d];
+        strides[d] = attr->stride.data[d];
+    }
+    record->offset = attr->offset == TNI_OWN_OFFSET ? x->offset : attr->offset;
+    if (record->offset < 0)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "offset %lld, needed 0 or more", (long long)record->offset);
+    int64_t itemsize = tni_itemsize((tn_dtype)x->dtype), held = (int64_t)x->storage->nbytes / itemsize, reach, bytes;
+    if (!tni_numel(sizes, ndim, &record->numel) || !tni_extent(sizes, strides, ndim, &reach) ||
+        !tni_add_i64(reach, record->offset, &reach) || !tni_mul_i64(record->offset, itemsize, &bytes))
+        return TNI_FAIL(TN_ERROR_BOUNDS, name, "sizes, strides and offset reach beyond 64 bits");
+    if (reach > held && record->numel > 0) /* as torch: what is empty is nowhere */
+        return TNI_FAIL(TN_ERROR_BOUNDS, name, "sizes, strides and offset reach element %lld, the storage has %lld",
+                        (long long)reach - 1, (long long)held);
+    return TN_OK;
+}
+
+#define SIZE_PARAMS {TNI_TENSOR("self", 0), TNI_ATTR("size", 'L', size_attr, size)}
+
+const tni_op tni_op_expand = {
+    .name = TNI_NAMES_NEW(expand), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
+    .attr_bytes = sizeof(size_attr), .infer = expand_infer,
+    .samples = "[3,1] (3,4) | [1] (2,5) | [] (2,3) | [3,4] (2,-1,4) | [1,0] (3,0) |"
+        "! [3,4] (3,5) | ! [3,4] (4) | ! [2] (-1,2) | ! [1] (-3)"};
+
+const tni_op tni_op_broadcast_to = {
+    .name = TNI_NAMES_NEW(broadcast_to), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
+    .attr_bytes = sizeof(size_attr), .infer = expand_infer,
+    .samples = "[3,1] (3,4) | [] (2,3) | [3,4] (2,-1,4) | ! [3,4] (3,5) | ! [3,4] (4)"};
+
+const tni_op tni_op_expand_as = {
+    .name = TNI_NAMES_NEW(expand_as), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2,
+    .n_in = 2, .n_out = 1, .infer = expand_as_infer,
+    .samples = "[3,1] [3,4] | [] [2,3] | [1,0] [3,0] | ! [3,4] [3,5] | ! [3,4] [4]"};
+
+static const strided_attr own_offset = {.offset = TNI_OWN_OFFSET};
+
+const tni_op tni_op_as_strided = {
+    .name = TNI_NAMES_NEW_IN_PLACE(as_strided),
+    .params = {TNI_TENSOR("self", 0), TNI_ATTR("size", 'L', strided_attr, size),
+               TNI_ATTR("stride", 'L', strided_attr, stride),
+               TNI_OPTIONAL("storage_offset", 'I', strided_attr, offset)},
+    .n_params = 4, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(strided_attr), .attr_default = &own_offset,
+    .infer = as_strided_infer,
+    .samples = "[12] (3,2) (4,1) 1 | [3,4] (2,2) (1,1) | [5] () () 4 | [5] (0) (9) 5 |"
+        "! [12] (3,3) (4,1) 2 | ! [12] (3) (-1) | ! [12] (2) (1) -1 | ! [12] (2,2) (1)"};
+
+tn_tensor *tn_expand(tn_tensor *x, const int64_t *size, int ndim)
+{
+    const size_attr attr = {{size, ndim}};
+    return tni_call_new(&tni_op_expand, &x, &attr);
+}
+
+tn_tensor *tn_as_strided(tn_tensor *x, const int64_t *size, const int64_t *stride, int ndim, int64_t offset)
+{
+    /* a real offset is never INT64_MIN: any other negative one names the same fault */
+    const strided_attr attr = {{size, ndim}, {stride, ndim}, offset == TNI_OWN_OFFSET ? -1 : offset};
+    return tni_call_new(&tni_op_as_strided, &x, &attr);
+}
+
+tn_tensor *tn_expand_as(tn_tensor *x, tn_tensor *other)
+{
+    tn_tensor *in[2] = {x, other};
+    return tni_call_new(&tni_op_expand_as, in, NULL);
+}
+
+tn_tensor *tn_broadcast_to(tn_tensor *x, const int64_t *size, int ndim)
+{
+    const size_attr attr = {{size, ndim}};
+    return tni_call_new(&tni_op_broadcast_to, &x, &attr);
+}
+
+tn_status tn_as_strided_(tn_tensor *x, const int64_t *size, const int64_t *stride, int ndim, int64_t offset)
+{
+    const strided_attr attr = {{size, ndim}, {stride, ndim}, offset == TNI_OWN_OFFSET ? -1 : offset};
+    return tni_call_in_place(&tni_op_as_strided, &x, &attr);
+}
