@@ -4,6 +4,7 @@
 #include <tenon/create.h>
 #include <tenon/dlpack.h>
 #include <tenon/lazy.h>
+#include <tenon/views.h>
 
 #define PARAM(name, code)    {name, code, false, -1, 0}
 #define OPTIONAL(name, code) {name, code, true, -1, 0}
@@ -59,6 +60,57 @@ static tni_composite_result call_from_shared(const tn_value *v)
     return one(shared ? tn_from_dlpack(shared) : NULL);
 }
 
+static tni_composite_result several(tn_list *list)
+{
+    return (tni_composite_result){.several = list};
+}
+
+/* An integer asks for that many pieces or that size, a list says where. */
+#define SPLIT_BY(name, by_number, by_list)                                                                             \
+    static tni_composite_result call_##name(const tn_value *v)                                                         \
+    {                                                                                                                  \
+        int dim = dim_of(&v[2], 0);                                                                                    \
+        return several(v[1].kind == TN_VALUE_SCALAR ? by_number(v[0].as.tensor, v[1].as.scalar.value.i, dim)           \
+                                                    : by_list(v[0].as.tensor, v[1].as.ints.data, v[1].as.ints.n, dim)); \
+    }
+SPLIT_BY(split, tn_split, tn_split_sizes)
+SPLIT_BY(tensor_split, tn_tensor_split, tn_tensor_split_at)
+
+#define NAMED_SPLIT(name)                                                                                              \
+    static tni_composite_result call_##name(const tn_value *v)                                                         \
+    {                                                                                                                  \
+        return several(v[1].kind == TN_VALUE_SCALAR ? tn_##name(v[0].as.tensor, v[1].as.scalar.value.i)                \
+                                                    : tn_##name##_at(v[0].as.tensor, v[1].as.ints.data,                \
+                                                                     v[1].as.ints.n));                                 \
+    }
+NAMED_SPLIT(hsplit)
+NAMED_SPLIT(vsplit)
+NAMED_SPLIT(dsplit)
+
+static tni_composite_result call_chunk(const tn_value *v)
+{
+    return several(tn_chunk(v[0].as.tensor, v[1].as.scalar.value.i, dim_of(&v[2], 0)));
+}
+
+static tni_composite_result call_unbind(const tn_value *v)
+{
+    return several(tn_unbind(v[0].as.tensor, dim_of(&v[1], 0)));
+}
+
+static tni_composite_result call_broadcast_tensors(const tn_value *v)
+{
+    return several(tn_broadcast_tensors(v[0].as.tensors.data, v[0].as.tensors.n));
+}
+
+static tni_composite_result call_setitem(const tn_value *v)
+{
+    tn_tensor *self = v[0].as.tensor;
+    tn_status status = v[2].kind == TN_VALUE_SCALAR
+                           ? tn_setitem_scalar(self, v[1].as.index.data, v[1].as.index.n, v[2].as.scalar)
+                           : tn_setitem(self, v[1].as.index.data, v[1].as.index.n, v[2].as.tensor);
+    return one(status == TN_OK ? self : NULL);
+}
+
 /* clang-format off */
 const tni_composite tni_composites[] = {
     {"cat", {PARAM("tensors", 'G'), OPTIONAL("dim", 'I')}, 2, false, false, call_cat},
@@ -66,6 +118,15 @@ const tni_composite tni_composites[] = {
     {"tensor_from", {PARAM("self", 'T'), OPTIONAL("dtype", 'D')}, 2, false, false, call_tensor_from},
     {"from_shared", {PARAM("self", 'T')}, 1, false, false, call_from_shared},
     {"conj_physical", {PARAM("self", 'T')}, 1, false, false, call_conj_physical},
+    {"split", {PARAM("self", 'T'), PARAM("size", 'J'), OPTIONAL("dim", 'I')}, 3, true, false, call_split},
+    {"tensor_split", {PARAM("self", 'T'), PARAM("n", 'J'), OPTIONAL("dim", 'I')}, 3, true, false, call_tensor_split},
+    {"hsplit", {PARAM("self", 'T'), PARAM("n", 'J')}, 2, true, false, call_hsplit},
+    {"vsplit", {PARAM("self", 'T'), PARAM("n", 'J')}, 2, true, false, call_vsplit},
+    {"dsplit", {PARAM("self", 'T'), PARAM("n", 'J')}, 2, true, false, call_dsplit},
+    {"chunk", {PARAM("self", 'T'), PARAM("n", 'I'), OPTIONAL("dim", 'I')}, 3, true, false, call_chunk},
+    {"unbind", {PARAM("self", 'T'), OPTIONAL("dim", 'I')}, 2, true, false, call_unbind},
+    {"broadcast_tensors", {PARAM("tensors", 'G')}, 1, true, false, call_broadcast_tensors},
+    {"setitem", {PARAM("self", 'T'), PARAM("index", 'R'), PARAM("value", 'X')}, 3, false, true, call_setitem},
     {"zero_tensor", {PARAM("size", 'L'), OPTIONAL("dtype", 'D')}, 2, false, false, call_zero_tensor},
 };
 /* clang-format on */

@@ -54,9 +54,7 @@ static tn_status take_slice(walk *w, int64_t start, int64_t stop, int64_t step)
     stop = tni_clamp_bound(stop, size);
     stop = stop < start ? start : stop;
     w->sizes[w->to] = step == 1 ? stop - start : (stop - start) / step + ((stop - start) % step != 0);
-    if (!tni_mul_i64(stride, step, &w->strides[w->to++]))
-        return TNI_FAIL(TN_ERROR_OVERFLOW, w->name, "stride %lld times step %lld is more than 64 bits hold",
-                        (long long)stride, (long long)step);
+    w->strides[w->to++] = step == 1 ? stride : tni_step_stride(stride, step);
     return tni_move_offset(w->name, w->record, start, stride);
 }
 
@@ -146,7 +144,6 @@ static tn_status getitem_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
-extern const tni_op tni_op_getitem;
 const tni_op tni_op_getitem = {
     .name = TNI_NAMES_NEW(getitem), .params = {TNI_TENSOR("self", 0), TNI_ATTR("index", 'R', index_attr, index)},
     .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(index_attr), .infer = getitem_infer,

@@ -26,7 +26,7 @@ typedef struct unflatten_attr {
 } unflatten_attr;
 
 typedef struct format_attr {
-    int64_t format; /* a tn_memory_format */
+    tn_memory_format format;
 } format_attr;
 
 static tn_status fail_numel(const char *name, const tn_tensor *x, const tni_ints *size)
@@ -211,15 +211,11 @@ static void copy_in_order(const tni_call *call, void *workspace)
 static tn_status contiguous_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
-    int64_t number = ((const format_attr *)call->attr)->format;
-    tn_memory_format format = (tn_memory_format)number;
+    tn_memory_format format = ((const format_attr *)call->attr)->format;
     if (x->contiguous && (format == TN_CONTIGUOUS_FORMAT || format == TN_PRESERVE_FORMAT)) {
         meta->same = x;
         return TN_OK;
     }
-    if (number < TN_CONTIGUOUS_FORMAT || number > TN_PRESERVE_FORMAT)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, "contiguous", "memory format %lld, needed one of tn_memory_format",
-                        (long long)number);
     if (tni_check_format("contiguous", format, x->sizes, x->ndim))
         return tni_pending();
     if (format == TN_PRESERVE_FORMAT)
@@ -285,7 +281,7 @@ const tni_op tni_op_ravel = {
 
 const tni_op tni_op_contiguous = {
     .name = TNI_NAMES_NEW(contiguous),
-    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("memory_format", 'I', format_attr, format)}, .n_params = 2,
+    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("memory_format", 'M', format_attr, format)}, .n_params = 2,
     .n_in = 1, .n_out = 1, .attr_bytes = sizeof(format_attr), .infer = contiguous_infer, .run = copy_in_order,
     .samples = "[3,4] | [2,3,4] | [] | [0,2] | [5,1,3] | [2,3,4,5] 1 | [2,1,4,5] 1 | "
         "[2,3,2,2,3] 2 | [3,4] 0 | ! [3,4] 1 | ! [2,3,4,5] 2"};

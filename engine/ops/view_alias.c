@@ -16,10 +16,10 @@ typedef struct set_attr {
 
 typedef struct resize_attr {
     tni_ints size;
-    int64_t format; /* a tn_memory_format, or NO_FORMAT */
+    tn_memory_format format; /* or NO_FORMAT */
 } resize_attr;
 
-enum { NO_FORMAT = -1 };
+#define NO_FORMAT ((tn_memory_format)(TN_PRESERVE_FORMAT + 1)) /* none was given */
 
 static tn_status alias_infer(tni_call *call, tni_meta *meta)
 {
@@ -133,17 +133,14 @@ static tn_status set_strided_alter(tni_call *call, const tni_meta *meta)
 }
 
 /* The geometry of `size`; meta->same where it is x's already and no format is asked for. */
-static tn_status resize_to(const char *name, tni_meta *meta, tn_tensor *x, const tni_ints *size, int64_t format)
+static tn_status resize_to(const char *name, tni_meta *meta, tn_tensor *x, const tni_ints *size, tn_memory_format format)
 {
     int64_t *sizes, *strides;
     if (tni_check_sizes(name, size->data, size->n))
         return tni_pending();
     if (format == TN_PRESERVE_FORMAT)
         return TNI_FAIL(TN_ERROR_FORMAT, name, "preserve names no order of dims, needed another memory format");
-    if (format < NO_FORMAT || format > TN_PRESERVE_FORMAT)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, name, "memory format %lld, needed one of tn_memory_format",
-                        (long long)format);
-    if (format != NO_FORMAT && tni_check_format(name, (tn_memory_format)format, size->data, size->n))
+    if (format != NO_FORMAT && tni_check_format(name, format, size->data, size->n))
         return tni_pending();
     if (format == NO_FORMAT && tni_same_dims(size->data, size->n, x->sizes, x->ndim)) {
         meta->same = x;
@@ -154,7 +151,7 @@ static tn_status resize_to(const char *name, tni_meta *meta, tn_tensor *x, const
         sizes[d] = size->data[d];
     if (!tni_numel(sizes, size->n, &meta->record.numel))
         return TNI_FAIL(TN_ERROR_OVERFLOW, name, "the sizes count more elements than 64 bits");
-    tni_format_strides(format == NO_FORMAT ? TN_CONTIGUOUS_FORMAT : (tn_memory_format)format, sizes, size->n, strides);
+    tni_format_strides(format, sizes, size->n, strides);
     return TN_OK;
 }
 
@@ -226,7 +223,7 @@ static const resize_attr no_format = {.format = NO_FORMAT};
 const tni_op tni_op_resize = {
     .name = TNI_NAMES_IN_PLACE(resize),
     .params = {TNI_TENSOR("self", 0), TNI_ATTR("size", 'L', resize_attr, size),
-               TNI_OPTIONAL("memory_format", 'I', resize_attr, format)},
+               TNI_OPTIONAL("memory_format", 'M', resize_attr, format)},
     .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(resize_attr), .attr_default = &no_format,
     .infer = resize_infer, .alter = resize_alter,
     .samples = "[3,4] (2,2) | [3,4] (3,4) | [] (5) | [6] () | [6] (0,3) | [2,3,4,5] (2,3,4,5) 1 | "
@@ -284,7 +281,7 @@ tn_status tn_resize_(tn_tensor *self, const int64_t *size, int ndim)
 
 tn_status tn_resize_format_(tn_tensor *self, const int64_t *size, int ndim, tn_memory_format format)
 {
-    const resize_attr attr = {{size, ndim}, format};
+    const resize_attr attr = {{size, ndim}, format == NO_FORMAT ? (tn_memory_format)(NO_FORMAT + 1) : format};
     return tni_call_in_place(&tni_op_resize, &self, &attr);
 }
 

@@ -39,6 +39,12 @@ tn_status tni_move_offset(const char *name, tni_record *record, int64_t steps, i
                     (long long)stride);
 }
 
+int64_t tni_step_stride(int64_t stride, int64_t step)
+{
+    int64_t product;
+    return tni_mul_i64(stride, step, &product) ? product : INT64_MAX;
+}
+
 static tn_status narrow_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
@@ -106,16 +112,13 @@ static tn_status slice_infer(tni_call *call, tni_meta *meta)
         return tni_pending();
     if (attr->step < 1)
         return TNI_FAIL(TN_ERROR_ARGUMENT, "slice", "step %lld, needed 1 or more", (long long)attr->step);
-    int64_t size = x->sizes[dim], stride, *sizes, *strides;
+    int64_t size = x->sizes[dim], *sizes, *strides;
     int64_t start = tni_clamp_bound(attr->start, size), end = tni_clamp_bound(attr->end, size);
     if (end < start)
         end = start;
-    if (!tni_mul_i64(x->strides[dim], attr->step, &stride))
-        return TNI_FAIL(TN_ERROR_OVERFLOW, "slice", "stride %lld times step %lld is more than 64 bits hold",
-                        (long long)x->strides[dim], (long long)attr->step);
     tni_meta_own_dims(meta, x, &sizes, &strides);
     sizes[dim] = (end - start) / attr->step + ((end - start) % attr->step != 0);
-    strides[dim] = stride;
+    strides[dim] = tni_step_stride(x->strides[dim], attr->step);
     if (tni_move_offset("slice", &meta->record, start, x->strides[dim]))
         return tni_pending();
     count_elements(meta);
@@ -185,9 +188,7 @@ static tn_status unfold_infer(tni_call *call, tni_meta *meta)
     }
     if (x->ndim > 0) {
         sizes[dim] = (have - size) / step + 1;
-        if (!tni_mul_i64(step, stride, &strides[dim]))
-            return TNI_FAIL(TN_ERROR_OVERFLOW, name, "stride %lld times step %lld is more than 64 bits hold",
-                            (long long)stride, (long long)step);
+        strides[dim] = tni_step_stride(stride, step);
     }
     sizes[x->ndim] = size;
     strides[x->ndim] = stride;

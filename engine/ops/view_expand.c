@@ -49,7 +49,7 @@ static tn_status expand_to(const char *name, tni_meta *meta, tn_tensor *x, const
             return TNI_FAIL(TN_ERROR_SHAPE, name,
                             "size %lld for dim %d, which has size %lld: needed that, or a size of 1 there",
                             (long long)asked, d, (long long)have);
-        strides[d] = sizes[d] != have ? 0 : stride;
+        strides[d] = sizes[d] != have || x->ndim == 0 ? 0 : stride; /* without dims, 0 even where nothing repeats */
     }
     if (!tni_numel(sizes, size->n, &meta->record.numel))
         return TNI_FAIL(TN_ERROR_OVERFLOW, name, "the sizes count more elements than 64 bits");

@@ -49,6 +49,11 @@ int call_box(const reference_call *call, tn_value *values)
             values[i].as.ints.data = a->given->numbers;
             values[i].as.ints.n = a->given->n;
             break;
+        case SAMPLE_INDEX:
+            values[i].kind = TN_VALUE_INDEX;
+            values[i].as.index.data = a->given->index;
+            values[i].as.index.n = a->given->n;
+            break;
         case SAMPLE_NUMBER:
             values[i].kind = TN_VALUE_SCALAR;
             values[i].as.scalar = a->given->number;
@@ -122,6 +127,8 @@ const char *call_text(const reference_call *call, const char *name)
             used += shape_text(text + used, sizeof text - (size_t)used, tn_strides(a->tensor), a->grid.ndim, "()");
         } else if (a->kind == SAMPLE_INTS) {
             used += shape_text(to, room, a->given->numbers, a->given->n, "()");
+        } else if (a->kind == SAMPLE_INDEX) {
+            used += snprintf(to, room, "{%d entries}", a->given->n);
         } else if (a->kind == SAMPLE_NUMBER) {
             bool real = a->given->number.kind == TN_SCALAR_FLOAT;
             used += real ? snprintf(to, room, "%g", a->given->number.value.f)

@@ -328,6 +328,53 @@ static void unfold(const reference_call *call, expectation *e, int row)
     }
 }
 
+/* Entry by entry: which places of which dims are taken, and which dims the result has. */
+static void getitem(const reference_call *call, expectation *e, int row)
+{
+    const grid *x = &call->arguments[0].grid;
+    const sample_argument *index = call->arguments[1].given;
+    int64_t sizes[GRID_NDIM], at[GRID_NDIM], own[GRID_NDIM], start[GRID_NDIM] = {0}, step[GRID_NDIM];
+    int result_dim[GRID_NDIM], taken = 0, from = 0, to = 0;
+    (void)row;
+    for (int i = 0; i < index->n; i++)
+        taken += index->index[i].kind == TN_INDEX_INTEGER || index->index[i].kind == TN_INDEX_SLICE;
+    for (int i = 0; i <= index->n; i++) {
+        tn_index entry = i < index->n ? index->index[i] : tn_index_ellipsis();
+        int whole = i < index->n ? x->ndim - taken : x->ndim - from;
+        if (entry.kind == TN_INDEX_NEW_AXIS)
+            sizes[to++] = 1;
+        for (; entry.kind == TN_INDEX_ELLIPSIS && whole > 0; whole--, from++) {
+            if (from >= x->ndim)
+                continue;
+            step[from] = 1;
+            result_dim[from] = to;
+            sizes[to++] = x->sizes[from];
+        }
+        if (entry.kind == TN_INDEX_INTEGER) {
+            start[from] = entry.as.integer + (entry.as.integer < 0 ? x->sizes[from] : 0);
+            result_dim[from++] = -1;
+        } else if (entry.kind == TN_INDEX_SLICE) {
+            int64_t n = x->sizes[from], stop = entry.as.slice.stop;
+            step[from] = entry.as.slice.step;
+            start[from] = entry.as.slice.start + (entry.as.slice.start < 0 ? n : 0);
+            stop = stop < 0 ? stop + n : stop > n ? n : stop;
+            result_dim[from] = to;
+            sizes[to] = 0;
+            for (int64_t k = start[from]; k < stop; k += step[from])
+                sizes[to]++;
+            from++;
+            to++;
+        }
+    }
+    view_of(call, e, sizes, to);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, at);
+        for (int d = 0; d < x->ndim; d++)
+            own[d] = start[d] + (result_dim[d] < 0 ? 0 : at[result_dim[d]] * step[d]);
+        view_element(call, e, i, grid_linear(x, own));
+    }
+}
+
 enum { ALIAS, DETACH, REAL };
 
 static void same_grid(const reference_call *call, expectation *e, int row)
@@ -446,6 +493,7 @@ static const struct {
     {"squeeze", squeeze, SQUEEZE},
     {"diagonal", diagonal, 0},
     {"unfold", unfold, 0},
+    {"getitem", getitem, 0},
     {"alias", same_grid, ALIAS},
     {"detach", same_grid, DETACH},
     {"data", same_grid, DETACH},

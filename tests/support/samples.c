@@ -41,12 +41,58 @@ static void read_number(const char *token, sample_argument *a)
         fail_msg("a number that is none: \"%s\"", token);
 }
 
+/* A bound of a slice, which may be left out. */
+static int64_t read_bound(const char **at, int64_t otherwise)
+{
+    char *end;
+    int64_t bound = strtoll(*at, &end, 10);
+    if (end == *at)
+        return otherwise;
+    *at = end;
+    return bound;
+}
+
+static void read_index(const char *token, sample_argument *a)
+{
+    const char *at = token + 1;
+    a->kind = SAMPLE_INDEX;
+    while (*at && *at != '}') {
+        if (a->n == SAMPLE_NUMBERS)
+            fail_msg("too many entries in \"%s\"", token);
+        tn_index *entry = &a->index[a->n++];
+        if (strncmp(at, "...", 3) == 0) {
+            *entry = tn_index_ellipsis();
+            at += 3;
+        } else if (*at == '^') {
+            *entry = tn_index_new_axis();
+            at++;
+        } else {
+            int64_t start = read_bound(&at, 0), stop, step = 1;
+            *entry = tn_index_integer(start);
+            if (*at == ':') {
+                at++;
+                stop = read_bound(&at, TN_SLICE_END);
+                if (*at == ':') {
+                    at++;
+                    step = read_bound(&at, 1);
+                }
+                *entry = tn_index_step(start, stop, step);
+            }
+        }
+        if (*at != ',' && *at != '}')
+            fail_msg("an index that is none: \"%s\"", token);
+        at += *at == ',';
+    }
+}
+
 static void read_argument(const char *token, sample_argument *a)
 {
     memset(a, 0, sizeof *a);
     if (token[0] == '[' || token[0] == '(') {
         a->kind = token[0] == '[' ? SAMPLE_TENSOR : SAMPLE_INTS;
         read_numbers(token, a);
+    } else if (token[0] == '{') {
+        read_index(token, a);
     } else if (strcmp(token, "none") == 0) {
         a->kind = SAMPLE_NONE;
     } else if (strcmp(token, "true") == 0 || strcmp(token, "false") == 0) {

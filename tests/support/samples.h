@@ -7,6 +7,7 @@
  *     2, -3     an integer                                  2.5, 1e3, inf, nan    a float
  *     true      a bool                                      none         an optional argument left off
  *     float64   a dtype's name
+ *     {1,:,::2,...,^}   an index: integers, slices start:stop:step, an ellipsis, ^ a new dim
  * Trailing optional arguments may be absent. */
 #ifndef TENON_TESTS_SUPPORT_SAMPLES_H
 #define TENON_TESTS_SUPPORT_SAMPLES_H
@@ -14,15 +15,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <tenon/dtype.h>
+#include <tenon/views.h>
 
 enum { SAMPLE_ARGUMENTS = 8, SAMPLE_NUMBERS = 8 };
 
-typedef enum sample_kind { SAMPLE_NONE, SAMPLE_TENSOR, SAMPLE_INTS, SAMPLE_NUMBER, SAMPLE_DTYPE } sample_kind;
+typedef enum sample_kind { SAMPLE_NONE, SAMPLE_TENSOR, SAMPLE_INTS, SAMPLE_NUMBER, SAMPLE_DTYPE, SAMPLE_INDEX } sample_kind;
 
 typedef struct sample_argument {
     sample_kind kind;
     int n; /* numbers of a shape or list */
     int64_t numbers[SAMPLE_NUMBERS];
+    tn_index index[SAMPLE_NUMBERS]; /* n of them */
     tn_scalar number;
     tn_dtype dtype;
 } sample_argument;
