@@ -69,9 +69,9 @@ typedef struct explain_facts {
     tn_tensor *x;
     int ndim;
     const int64_t *size, *stride;
-    int64_t numel, offset, cells;         /* cells: whole ones in the storage */
-    bool contiguous, flat, flat_is_known; /* flat: view(-1) works */
-    int64_t flat_stride;
+    int64_t numel, offset, cells;        /* cells: whole ones in the storage */
+    bool contiguous, flat;               /* flat: view(-1) works */
+    int64_t flat_stride;                 /* of its result */
     explain_pair contiguous_no, flat_no; /* where contiguous and flat are false */
     int64_t low, high;                   /* first and last cell that is read; 0 and -1 without elements */
     bool walked;                         /* all elements were walked: the counts below are whole */

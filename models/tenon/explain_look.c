@@ -89,11 +89,10 @@ bool explain_look(tn_tensor *x, explain_facts *facts)
                              .flat_stride = 1};
     facts->contiguous = pairs_hold(facts, true, &facts->contiguous_no);
     facts->flat = pairs_hold(facts, false, &facts->flat_no);
-    for (int d = facts->ndim - 1; d >= 0; d--)
-        if (facts->size[d] != 1) {
-            facts->flat_stride = facts->stride[d];
-            break;
-        }
+    tn_tensor *row = facts->flat ? tn_view(x, &facts->numel, 1) : NULL;
+    if (row)
+        facts->flat_stride = tn_stride(row, 0);
+    tn_error_clear();
     if (facts->numel) {
         facts->low = facts->high = facts->offset;
         for (int d = 0; d < facts->ndim; d++)

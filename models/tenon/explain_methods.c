@@ -166,8 +166,8 @@ static bool box(const reader *r, const given *from, const parameter *to, tn_valu
         value->kind = TN_VALUE_SCALAR;
         value->as.scalar = from->number;
     } else if (to->kind == 'M' && from->kind == GIVEN_FORMAT) {
-        value->kind = TN_VALUE_SCALAR;
-        value->as.scalar = tn_int(from->format);
+        value->kind = TN_VALUE_FORMAT;
+        value->as.format = from->format;
     } else if (list && from->kind == GIVEN_LIST) {
         value->kind = TN_VALUE_INTS;
         value->as.ints.data = from->list;

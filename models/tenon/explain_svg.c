@@ -168,6 +168,8 @@ static void write_strip(picture *p)
     double size = width < 34 ? 11 : 14;
     write_brackets(p, width, differ ? 14 : 0);
     put_label(p, p->y + CELL_HEIGHT / 2 + 4, "memory");
+    if (facts->n_window == 0)
+        put(p, LEFT, p->y + CELL_HEIGHT / 2 + 4, 12, "start", grey, false, 40, "no cells");
     for (int i = 0; i < facts->n_window; i++) {
         int64_t cell = facts->window + i;
         bool read = facts->times[i] > 0;

@@ -5,7 +5,7 @@
 
 #include "explain.h"
 
-enum { LABEL = 13, ROWS = 16, COLUMNS = 16, LINE = 80 };
+enum { LABEL = 13, ROWS = 24, COLUMNS = 16, LINE = 80 };
 
 static const char plain[] = "\033[0m", bold[] = "\033[1m", faded[] = "\033[2m", filled[] = "\033[1;97;44m",
                   vermillion[] = "\033[38;5;166m", wrong[] = "\033[1;31m", right[] = "\033[32m";
