@@ -11,13 +11,13 @@
  * brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, M memory format, T tensor; ? may be left off. */
 typedef struct method {
     const char *name, *parameters;
-    const char *call;      /* the operator where it has another name */
-    bool attribute;        /* no brackets after it */
-    explain_pieces pieces; /* it gives several tensors: which */
+    const char *call;       /* the operator where it has another name */
+    bool attribute;         /* no brackets after it */
+    const explain_cut *cut; /* it gives several tensors */
 } method;
 
 static const method methods[] = {
-    {.name = "view", .parameters = "size:V"},
+    {.name = "view", .parameters = "size:V"}, /* or a dtype: view_dtype below */
     {.name = "view_as", .parameters = "other:T"},
     {.name = "reshape", .parameters = "shape:V"},
     {.name = "reshape_as", .parameters = "other:T"},
@@ -65,12 +65,17 @@ static const method methods[] = {
     {.name = "int", .parameters = "", .call = "to"},
     {.name = "long", .parameters = "", .call = "to"},
     {.name = "bool", .parameters = "", .call = "to"},
-    {.name = "chunk", .parameters = "chunks:I dim:I?", .pieces = pieces_chunk},
-    {.name = "split", .parameters = "split_size:J dim:I?", .pieces = pieces_split},
-    {.name = "tensor_split", .parameters = "indices_or_sections:J dim:I?", .pieces = pieces_tensor_split},
-    {.name = "unbind", .parameters = "dim:I?", .pieces = pieces_unbind},
+    {.name = "chunk", .parameters = "chunks:I dim:I?", .cut = &cut_chunk},
+    {.name = "split", .parameters = "split_size:J dim:I?", .cut = &cut_split},
+    {.name = "tensor_split", .parameters = "indices_or_sections:J dim:I?", .cut = &cut_tensor_split},
+    {.name = "hsplit", .parameters = "indices_or_sections:J", .cut = &cut_hsplit},
+    {.name = "vsplit", .parameters = "indices_or_sections:J", .cut = &cut_vsplit},
+    {.name = "dsplit", .parameters = "indices_or_sections:J", .cut = &cut_dsplit},
+    {.name = "unbind", .parameters = "dim:I?", .cut = &cut_unbind},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
+
+static const method view_dtype = {.name = "view", .parameters = "dtype:D", .call = "view_dtype"};
 
 static const method creations[] = {
     {.name = "arange", .parameters = "start:S end:S? step:S? dtype:D?"},
@@ -304,48 +309,49 @@ static tn_tensor *call_method(const method *m, tn_tensor *self, const bound *wit
     return tn_call(m->call ? m->call : m->name, values, n);
 }
 
+/* All pieces that m makes of x. */
+static tn_list *cut(const method *m, tn_tensor *x, const bound *with)
+{
+    const explain_cut *by = m->cut;
+    const tn_value *first = &with->value[0], *dim_value = &with->value[by->by_dim ? 0 : 1];
+    int64_t dim = dim_value->kind == TN_VALUE_SCALAR ? dim_value->as.scalar.value.i : 0;
+    if (dim < -TN_MAX_NDIM || dim > TN_MAX_NDIM)
+        dim = TN_MAX_NDIM; /* out of range as well, in an int */
+    if (by->by_dim)
+        return by->by_dim(x, (int)dim);
+    if (first->kind == TN_VALUE_INTS)
+        return by->by_list(x, first->as.ints.data, first->as.ints.n, (int)dim);
+    return by->by_number(x, first->as.scalar.value.i, (int)dim);
+}
+
 /* ".chunk(3)" has been read: the piece that "[i]" after it asks for. */
 static bool read_piece(reader *r, const method *m, const bound *with, int begin, int *step)
 {
-    tn_tensor *x = r->it->step[*step].result;
-    bool unbind = m->pieces == pieces_unbind;
-    const tn_value *dim_value = &with->value[unbind ? 0 : 1];
-    bool given_dim = with->n > (unbind ? 0 : 1) && dim_value->kind == TN_VALUE_SCALAR;
-    int64_t dim = given_dim ? dim_value->as.scalar.value.i : 0, index, count, start, length;
-    int ndim = tn_ndim(x), call_end = r->at;
-    if (dim < -ndim || dim >= ndim)
-        return reader_fail(r, begin, call_end, "%s: found dim %" PRId64 ", needed one of %d", m->name, dim, ndim);
-    int64_t size = tn_size(x, (int)dim);
-    const tn_value *first = &with->value[0];
-    const int64_t *list = first->kind == TN_VALUE_INTS ? first->as.ints.data : NULL;
-    int64_t n = list ? first->as.ints.n : first->kind == TN_VALUE_SCALAR ? first->as.scalar.value.i : 0;
-    count = m->pieces(size, list, n, 0, &start, &length);
-    if (count < 0)
-        return reader_fail(r, begin, call_end, "%s: found pieces that do not make %" PRId64 ", needed some that do",
-                           m->name, size);
+    tn_list *list = cut(m, r->it->step[*step].result, with);
+    int64_t index;
+    if (!list)
+        return reader_refused(r, begin, r->at);
     if (!reader_expect(r, '[', "'[' and the number of a piece, as there are several"))
         return false;
     reader_peek(r);
     int number = r->at;
     if (!reader_whole(r, &index, "a whole number"))
         return false;
-    if (index < -count || index >= count)
-        return reader_fail(r, number, r->at, "%s: found piece %" PRId64 ", needed one of %" PRId64, m->name, index,
-                           count);
-    if (!reader_expect(r, ']', "']'"))
-        return false;
-    m->pieces(size, list, n, index < 0 ? index + count : index, &start, &length);
-    x = unbind ? tn_select(x, (int)dim, start) : tn_narrow(x, (int)dim, start, length);
-    return reader_step(r, begin, *step, x, step);
+    tn_tensor *piece = tn_list_get(list, index);
+    if (!piece)
+        return reader_refused(r, number, r->at);
+    return reader_expect(r, ']', "']'") && reader_step(r, begin, *step, piece, step);
 }
 
 /* Calls m with what stands in brackets at r->at. arguments[skip ...] are its own. */
 static bool call(reader *r, const method *m, const given *arguments, int n, int begin, int *step)
 {
     bound with;
+    if (strcmp(m->name, "view") == 0 && n == 1 && arguments[0].kind == GIVEN_DTYPE)
+        m = &view_dtype;
     if (!bind(r, m, arguments, n, begin, &with))
         return false;
-    if (m->pieces)
+    if (m->cut)
         return read_piece(r, m, &with, begin, step);
     return reader_step(r, begin, *step, call_method(m, r->it->step[*step].result, &with), step);
 }

@@ -1,71 +1,46 @@
-/* Pieces of a dim, as PyTorch cuts them: split makes all but the last n long, chunk at most n equal ones, tensor_split
- * exactly n, the first ones longer by one. */
+/* chunk, split and their kin in one form: hsplit, vsplit and dsplit know their dim themselves. */
 #include "explain_pieces.h"
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
+static tn_list *hsplit(tn_tensor *x, int64_t n, int dim)
 {
-    return value < low ? low : value > high ? high : value;
+    (void)dim;
+    return tn_hsplit(x, n);
 }
 
-int64_t pieces_split(int64_t size, const int64_t *list, int64_t n, int64_t index, int64_t *start, int64_t *length)
+static tn_list *hsplit_at(tn_tensor *x, const int64_t *list, int n, int dim)
 {
-    if (!list) {
-        if (n < 0 || (n == 0 && size > 0))
-            return -1;
-        *start = index * n;
-        *length = n < size - *start ? n : size - *start;
-        return size == 0 ? 1 : (size - 1) / n + 1;
-    }
-    int64_t sum = 0;
-    *start = *length = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (list[i] < 0 || list[i] > size - sum)
-            return -1;
-        if (i == index) {
-            *start = sum;
-            *length = list[i];
-        }
-        sum += list[i];
-    }
-    return sum == size ? n : -1;
+    (void)dim;
+    return tn_hsplit_at(x, list, n);
 }
 
-int64_t pieces_chunk(int64_t size, const int64_t *list, int64_t n, int64_t index, int64_t *start, int64_t *length)
+static tn_list *vsplit(tn_tensor *x, int64_t n, int dim)
 {
-    (void)list;
-    if (n < 1)
-        return -1;
-    if (size == 0) {
-        *start = *length = 0;
-        return n;
-    }
-    return pieces_split(size, NULL, (size - 1) / n + 1, index, start, length);
+    (void)dim;
+    return tn_vsplit(x, n);
 }
 
-int64_t pieces_tensor_split(int64_t size, const int64_t *list, int64_t n, int64_t index, int64_t *start,
-                            int64_t *length)
+static tn_list *vsplit_at(tn_tensor *x, const int64_t *list, int n, int dim)
 {
-    if (!list) {
-        if (n < 1)
-            return -1;
-        int64_t each = size / n, longer = size % n;
-        *start = index * each + (index < longer ? index : longer);
-        *length = each + (index < longer);
-        return n;
-    }
-    int64_t begin = index > 0 ? list[index - 1] : 0, end = index < n ? list[index] : size;
-    begin = clamp(begin < 0 ? begin + size : begin, 0, size);
-    end = clamp(end < 0 ? end + size : end, 0, size);
-    *start = begin;
-    *length = end > begin ? end - begin : 0;
-    return n + 1;
+    (void)dim;
+    return tn_vsplit_at(x, list, n);
 }
 
-int64_t pieces_unbind(int64_t size, const int64_t *list, int64_t n, int64_t index, int64_t *start, int64_t *length)
+static tn_list *dsplit(tn_tensor *x, int64_t n, int dim)
 {
-    (void)list;
-    (void)n;
-    *start = index;
-    *length = 1;
-    return size;
+    (void)dim;
+    return tn_dsplit(x, n);
 }
+
+static tn_list *dsplit_at(tn_tensor *x, const int64_t *list, int n, int dim)
+{
+    (void)dim;
+    return tn_dsplit_at(x, list, n);
+}
+
+const explain_cut cut_chunk = {.by_number = tn_chunk};
+const explain_cut cut_split = {.by_number = tn_split, .by_list = tn_split_sizes};
+const explain_cut cut_tensor_split = {.by_number = tn_tensor_split, .by_list = tn_tensor_split_at};
+const explain_cut cut_hsplit = {.by_number = hsplit, .by_list = hsplit_at};
+const explain_cut cut_vsplit = {.by_number = vsplit, .by_list = vsplit_at};
+const explain_cut cut_dsplit = {.by_number = dsplit, .by_list = dsplit_at};
+const explain_cut cut_unbind = {.by_dim = tn_unbind};

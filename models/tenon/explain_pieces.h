@@ -1,21 +1,15 @@
-/* Methods that give several tensors: how many pieces there are, and where along the dim one lies. */
+/* Methods that give several tensors, by what they take. */
 #ifndef TENON_EXPLAIN_PIECES_H
 #define TENON_EXPLAIN_PIECES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <tenon/tenon.h>
 
-/* size   of the dim that is cut
- * list   n numbers, or NULL: the number n
- * index  of the piece whose start and length are given, 0 .. result-1; 0 may be asked for in any case
- * result how many pieces; -1: the numbers do not make up the dim */
-typedef int64_t (*explain_pieces)(int64_t size, const int64_t *list, int64_t n, int64_t index, int64_t *start,
-                                  int64_t *length);
+typedef struct explain_cut {
+    tn_list *(*by_number)(tn_tensor *x, int64_t n, int dim);
+    tn_list *(*by_list)(tn_tensor *x, const int64_t *list, int n, int dim); /* NULL: a number alone will do */
+    tn_list *(*by_dim)(tn_tensor *x, int dim);                              /* takes neither, but the dim first */
+} explain_cut;
 
-int64_t pieces_chunk(int64_t size, const int64_t *list, int64_t n, int64_t index, int64_t *start, int64_t *length);
-int64_t pieces_split(int64_t size, const int64_t *list, int64_t n, int64_t index, int64_t *start, int64_t *length);
-int64_t pieces_tensor_split(int64_t size, const int64_t *list, int64_t n, int64_t index, int64_t *start,
-                            int64_t *length);
-int64_t pieces_unbind(int64_t size, const int64_t *list, int64_t n, int64_t index, int64_t *start, int64_t *length);
+extern const explain_cut cut_chunk, cut_split, cut_tensor_split, cut_hsplit, cut_vsplit, cut_dsplit, cut_unbind;
 
 #endif

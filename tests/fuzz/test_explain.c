@@ -308,4 +308,51 @@ static void test_extremes(void **unused)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(test_no_text_harms), test(test_extremes))
+/* The text of what is compared, as explain_torch.py writes it. */
+static void describe(const explain_expression *it, char *buf, size_t size)
+{
+    char shape[200], stride[200];
+    explain_facts facts;
+    if (!explain_look(it->step[it->last].result, &facts))
+        fail_msg("%s: %s", it->text, tn_error_message());
+    explain_tuple(facts.size, facts.ndim, shape, sizeof shape);
+    explain_tuple(facts.stride, facts.ndim, stride, sizeof stride);
+    snprintf(buf, size, "%s\t%s\t%ld\t%ld\t%d\t%d", shape, stride, (long)facts.offset, (long)facts.cells,
+             facts.contiguous, facts.flat);
+}
+
+static void test_pytorch_agrees(void **unused)
+{
+    (void)unused;
+    static explain_expression it;
+    explain_trouble why;
+    char line[1024], got[512];
+    int lines = 0, wrong = 0;
+    FILE *file = fopen(TENON_TEST_DATA "/explain_torch_2.15.txt", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        char *tab = strchr(line, '\t');
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == '#' || !tab)
+            continue;
+        *tab++ = '\0';
+        tn_scope scope = tn_scope_begin();
+        bool read = explain_read(line, &it, &why), refused = strcmp(tab, "refused") == 0;
+        if (read)
+            describe(&it, got, sizeof got);
+        else
+            snprintf(got, sizeof got, "refused");
+        if (strcmp(got, tab) != 0) {
+            wrong++;
+            print_message("%s\n  needed %s\n  found  %s %s\n", line, tab, got, read || refused ? "" : why.message);
+        }
+        tn_scope_end(scope);
+        lines++;
+    }
+    fclose(file);
+    assert_true(lines >= 1000);
+    if (wrong)
+        fail_msg("%d of %d differ", wrong, lines);
+}
+
+TEST_MAIN(test(test_pytorch_agrees), test(test_no_text_harms), test(test_extremes))
