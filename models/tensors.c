@@ -149,11 +149,13 @@ static void broadcasting(void)
     tn_tensor *r = tn_arange(tn_int(0), tn_int(40), tn_int(10), TN_DTYPE_NONE), *total = tn_add(x, r);
     printf("%s %s %s\n", shape(total, text[0]), stride(tn_expand(r, SIZES(3, 4)), text[1]),
            truth(tn_is_same_storage(total, x)));
-    /* a shape without data is asked of tensors without data */
-    tn_device meta = {.type = TN_META};
-    tn_tensor *both = tn_add(tn_empty_on(SIZES(3, 1), TN_FLOAT32, meta), tn_empty_on(SIZES(1, 4), TN_FLOAT32, meta));
-    tn_format_shape(text[0], TEXT, tn_sizes(both), tn_ndim(both));
-    printf("torch.Size(%s) %s\n", text[0], shape(both, text[1]));
+    const int64_t tall[] = {3, 1}, wide[] = {1, 4}, *const shapes[] = {tall, wide};
+    int64_t both[TN_MAX_NDIM];
+    int ndim = tn_broadcast_shapes(shapes, (int[]){2, 2}, 2, both);
+    if (ndim < 0)
+        return;
+    tn_format_shape(text[0], TEXT, both, ndim);
+    printf("torch.Size(%s) %s\n", text[0], tuple(both, ndim, text[1]));
 }
 
 /* Places and jumps of figure 4: the walk over x.T in row-major order, and that over x[:, 1::2]. */
@@ -181,7 +183,7 @@ static void exercise_1(void)
     char text[2][TEXT];
     puts("# Exercise 1: x = arange(24).view(2, 3, 4); x[1], x[:, 2], x.permute(2, 0, 1)");
     tn_tensor *x = tn_view(arange(24), SIZES(2, 3, 4));
-    tn_tensor *asked[] = {tn_select(x, 0, 1), tn_select(x, 1, 2), tn_transpose(tn_transpose(x, 0, 2), 1, 2)};
+    tn_tensor *asked[] = {tn_select(x, 0, 1), tn_select(x, 1, 2), tn_permute(x, SIZES(2, 0, 1))};
     for (int i = 0; i < 3; i++)
         printf("%" PRId64 " %s %s %s\n", tn_storage_offset(asked[i]), shape(asked[i], text[0]),
                stride(asked[i], text[1]), truth(tn_is_contiguous(asked[i])));

@@ -306,6 +306,8 @@ static tn_tensor *call_method(const method *m, tn_tensor *self, const bound *wit
         values[1].as.dtype = dtype_of(m->name);
         n = 2;
     }
+    if (values[1].kind == TN_VALUE_FORMAT && strcmp(m->name, "contiguous") == 0)
+        return tn_contiguous_format(self, values[1].as.format);
     return tn_call(m->call ? m->call : m->name, values, n);
 }
 

@@ -107,6 +107,9 @@ static void write_verdicts(const sheet *s)
         explain_pair_text(&facts->contiguous_no, text, sizeof text);
         fprintf(s->stream, "%sno%s: %s\n", ink(s, wrong), ink(s, plain), text);
     }
+    tn_memory_format last = facts->ndim == 5 ? TN_CHANNELS_LAST_3D : TN_CHANNELS_LAST;
+    if (!facts->contiguous && (facts->ndim == 4 || facts->ndim == 5) && tn_is_contiguous_in(facts->x, last))
+        fprintf(s->stream, "  %-*sin %s it is\n", LABEL, "", tn_memory_format_name(last));
     label(s, "view(-1)");
     if (facts->flat) {
         fprintf(s->stream, "%sworks%s: shape (%" PRId64 ",), stride (%" PRId64 ",)\n", ink(s, right), ink(s, plain),
