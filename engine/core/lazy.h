@@ -22,6 +22,12 @@ enum { TNI_CONJ_BIT = 32, TNI_NEG_BIT, TNI_ZERO_BIT };
 #define TNI_KEY_ZERO  (UINT64_C(1) << TNI_ZERO_BIT)
 #define TNI_KEYS_LAZY (TNI_KEY_CONJ | TNI_KEY_NEG | TNI_KEY_ZERO)
 
+/* What a view's record says of lazy bits that change (tni_record.toggle). */
+static inline uint8_t tni_toggle(uint64_t keys)
+{
+    return (uint8_t)((keys & TNI_KEYS_LAZY) >> TNI_CONJ_BIT);
+}
+
 static inline bool tni_is_lazy(const tn_tensor *x)
 {
     return TNI_UNLIKELY((x->keys & TNI_KEYS_LAZY) != 0);

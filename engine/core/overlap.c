@@ -9,7 +9,7 @@
 
 tn_status tni_check_no_internal_overlap(const char *function, const tn_tensor *written)
 {
-    if (TNI_LIKELY(written->contiguous))
+    if (TNI_LIKELY(tni_contiguous(written)))
         return TN_OK;
     for (int d = 0; d < written->ndim; d++) {
         if (written->strides[d] == 0 && written->sizes[d] > 1)

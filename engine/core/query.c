@@ -86,7 +86,7 @@ tn_device tn_tensor_device(const tn_tensor *x)
 
 bool tn_is_contiguous(const tn_tensor *x)
 {
-    return !missing("is_contiguous", x) && x->contiguous;
+    return !missing("is_contiguous", x) && tni_contiguous(x);
 }
 
 bool tn_is_view(const tn_tensor *x)

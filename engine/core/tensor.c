@@ -2,6 +2,7 @@
 #include "core/tensor.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,11 +12,19 @@
 #include "core/device.h"
 #include "core/geometry.h"
 #include "core/lazy.h"
+#include "core/tensor_make.h"
 
 static void tensor_destroy(void *object);
 
 /* bytes 0: tensor_destroy frees the block. */
-static const tn_object_class tensor_class = {.name = "tensor", .bytes = 0, .destroy = tensor_destroy};
+const tn_object_class tni_tensor_class = {.name = "tensor", .bytes = 0, .destroy = tensor_destroy};
+
+bool tni_find_contiguity(const tn_tensor *x)
+{
+    bool contiguous = tni_is_contiguous(x->sizes, x->strides, x->ndim);
+    __atomic_store_n((uint8_t *)&x->contiguity, contiguous ? TNI_CONTIGUOUS : TNI_NOT_CONTIGUOUS, __ATOMIC_RELAXED);
+    return contiguous;
+}
 
 static inline void free_dims(tn_tensor *x)
 {
@@ -66,42 +75,6 @@ static void tensor_destroy(void *object)
         return;
     }
     destroy_any(x);
-}
-
-/* What does not depend on the geometry. `dims` has room for 2 ndim numbers. */
-static inline __attribute__((always_inline)) void set_fields(tn_tensor *x, int64_t *dims, int ndim, tn_dtype dtype,
-                                                             tn_device_type device)
-{
-    tni_object_init(&x->object, &tensor_class);
-    x->sizes = dims;
-    x->strides = dims + ndim;
-    x->base = NULL;
-    x->autograd = NULL;
-    x->dtype = (uint8_t)dtype;
-    x->device = (uint8_t)device;
-    x->ndim = (int8_t)ndim;
-    x->creation = TNI_CREATED_NORMALLY;
-    x->borrows = false;
-}
-
-/* Fills a tensor's record; its storage is up to the caller. `contiguous` when it is known to be. */
-static inline __attribute__((always_inline)) void set_record(tn_tensor *x, const tni_record *record, int64_t *dims,
-                                                             tn_device_type device, bool contiguous)
-{
-    int ndim = record->ndim;
-    set_fields(x, dims, ndim, record->dtype, device);
-    x->offset = record->offset;
-    x->numel = record->numel;
-    uint64_t expected = 1; /* the stride that a contiguous tensor has here; wraps only where there are no such tensors */
-    bool dense = true;
-    for (int d = ndim - 1; d >= 0; d--) {
-        int64_t size = record->sizes[d], stride = record->strides[d];
-        dims[d] = size;
-        dims[ndim + d] = stride;
-        dense &= (size == 1) | ((uint64_t)stride == expected);
-        expected *= (uint64_t)size;
-    }
-    x->contiguous = contiguous || dense || record->numel == 0;
 }
 
 /* A block with room for a tensor of `bytes` in all, and for the dims of a high rank (*dims; else inline). */
@@ -155,8 +128,8 @@ static tn_tensor *new_apart(const char *function, const tni_record *record, size
     tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
     if (!x)
         return NULL;
-    set_record(x, record, dims, record->device, record->contiguous);
-    x->has_inner = false;
+    tni_set_record(x, record, dims, tni_traits_of(record->dtype, record->device, record->ndim, record->contiguous, false, false));
+    x->base = NULL;
     x->keys = record->device == TN_META ? TNI_KEY_META : TNI_KEY_CPU;
     x->storage = x->counter = tni_storage_new(bytes, record->device == TN_META);
     if (!x->storage) {
@@ -175,8 +148,8 @@ tn_tensor *tni_tensor_over(const char *function, const tni_record *record, tni_s
     tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
     if (!x)
         return NULL;
-    set_record(x, record, dims, record->device, record->contiguous);
-    x->has_inner = false;
+    tni_set_record(x, record, dims, tni_traits_of(record->dtype, record->device, record->ndim, record->contiguous, false, false));
+    x->base = NULL;
     x->keys = record->device == TN_META ? TNI_KEY_META : TNI_KEY_CPU;
     tni_ref(&storage->object.references);
     x->storage = x->counter = storage;
@@ -189,7 +162,7 @@ static inline void set_inner(tn_tensor *x, size_t bytes, size_t block)
     x->keys = TNI_KEY_CPU;
     tni_storage *storage = tni_inner_storage(x);
     tni_storage_init_inner(storage, bytes, block);
-    x->has_inner = true;
+    x->base = NULL;
     x->storage = x->counter = storage;
     tni_scope_hold(&x->object);
 }
@@ -212,7 +185,7 @@ static TNI_ASIDE tn_tensor *new_any(const char *function, const tni_record *reco
     tn_tensor *x = new_block(function, record->ndim, block, &dims);
     if (!x)
         return NULL;
-    set_record(x, record, dims, TN_CPU, record->contiguous);
+    tni_set_record(x, record, dims, tni_traits_of(record->dtype, TN_CPU, record->ndim, record->contiguous, true, false));
     set_inner(x, bytes, block);
     return x;
 }
@@ -231,7 +204,7 @@ tn_tensor *tni_tensor_new(const char *function, const tni_record *record)
     tn_tensor *x = tni_alloc_kept(block);
     if (TNI_UNLIKELY(!x))
         return new_any(function, record);
-    set_record(x, record, x->inline_dims, TN_CPU, true);
+    tni_set_record(x, record, x->inline_dims, tni_traits_of(record->dtype, TN_CPU, record->ndim, true, true, false));
     set_inner(x, bytes, block);
     return x;
 }
@@ -258,7 +231,7 @@ tn_tensor *tni_tensor_like(const char *function, const tn_tensor *like, tn_dtype
     tn_tensor *x = tni_alloc_kept(block);
     if (TNI_UNLIKELY(!x))
         return like_any(function, like, dtype);
-    set_fields(x, x->inline_dims, ndim, dtype, TN_CPU);
+    tni_set_fields(x, x->inline_dims, ndim, tni_traits_of((uint8_t)dtype, TN_CPU, ndim, true, true, false));
     x->offset = 0;
     x->numel = like->numel;
     int64_t stride = 1;
@@ -267,50 +240,16 @@ tn_tensor *tni_tensor_like(const char *function, const tn_tensor *like, tn_dtype
         x->strides[d] = stride;
         stride *= like->sizes[d] > 1 ? like->sizes[d] : 1;
     }
-    x->contiguous = true;
     set_inner(x, bytes, block);
     return x;
 }
 
-static inline void set_view(tn_tensor *x, tn_tensor *of, const tni_record *record)
-{
-    x->has_inner = false;
-    x->keys = of->keys ^ record->toggle;
-    x->storage = of->storage;
-    x->counter = of->counter;
-    x->base = of->base ? of->base : of;
-    tni_ref(&x->base->object.references);
-    x->borrows = x->storage == x->counter && x->counter == x->base->counter;
-    if (TNI_UNLIKELY(!x->borrows)) {
-        tni_ref(&x->storage->object.references);
-        if (x->counter != x->storage)
-            tni_ref(&x->counter->object.references);
-    }
-    tni_scope_hold(&x->object);
-}
-
-static TNI_ASIDE tn_tensor *view_any(const char *function, tn_tensor *of, const tni_record *record)
+tn_tensor *tni_tensor_view(const char *function, tn_tensor *of, const tni_record *record)
 {
     int64_t *dims;
     tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
-    if (!x)
-        return NULL;
-    set_record(x, record, dims, record->device, false);
-    set_view(x, of, record);
-    return x;
-}
-
-/* The common view is made here, of a block that the thread has kept. Equal to view_any. */
-tn_tensor *tni_tensor_view(const char *function, tn_tensor *of, const tni_record *record)
-{
-    const tni_scope_stack *stack = tni_this_thread.scopes;
-    if (TNI_UNLIKELY(record->ndim > TNI_INLINE_NDIM || !stack || stack->used >= stack->capacity))
-        return view_any(function, of, record);
-    tn_tensor *x = tni_alloc_kept(sizeof *x);
-    if (TNI_UNLIKELY(!x))
-        return view_any(function, of, record);
-    set_record(x, record, x->inline_dims, record->device, false);
-    set_view(x, of, record);
+    if (x)
+        tni_set_view(x, of, record, dims);
     return x;
 }
 
@@ -340,9 +279,9 @@ tn_tensor *tni_tensor_sharing(const char *function, tn_tensor *of, const tni_rec
             tni_storage_release(counter);
         return NULL;
     }
-    set_record(x, record, dims, record->device, false);
-    x->has_inner = false;
-    x->keys = of->keys ^ record->toggle;
+    tni_set_record(x, record, dims, tni_traits_of(record->dtype, record->device, record->ndim, false, false, false));
+    x->base = NULL;
+    x->keys = of->keys ^ (uint64_t)record->toggle << TNI_CONJ_BIT;
     x->storage = of->storage;
     x->counter = counter;
     tni_ref(&x->storage->object.references);
@@ -358,7 +297,7 @@ static void take_geometry(tn_tensor *x, tni_geometry *old)
     old->block = x->sizes == x->inline_dims ? NULL : x->sizes;
     old->numel = x->numel;
     old->ndim = x->ndim;
-    old->contiguous = x->contiguous;
+    old->contiguity = x->contiguity;
     if (!old->block)
         memcpy(old->inline_dims, x->inline_dims, sizeof old->inline_dims);
 }
@@ -372,7 +311,7 @@ void tni_tensor_restore(tn_tensor *x, tni_geometry *old)
     x->strides = x->sizes + old->ndim;
     x->ndim = (int8_t)old->ndim;
     x->numel = old->numel;
-    x->contiguous = old->contiguous;
+    x->contiguity = old->contiguity;
     old->block = NULL;
 }
 
@@ -406,7 +345,7 @@ tn_status tni_tensor_regrid(const char *function, tn_tensor *x, const int64_t *s
     memmove(x->sizes, sizes, (size_t)ndim * sizeof *dims);
     memmove(x->strides, strides, (size_t)ndim * sizeof *dims);
     x->numel = numel;
-    x->contiguous = tni_is_contiguous(x->sizes, x->strides, ndim);
+    x->contiguity = TNI_CONTIGUITY_UNKNOWN;
     return TN_OK;
 }
 
@@ -447,7 +386,7 @@ tn_status tni_tensor_assign(const char *function, tn_tensor *x, const tni_record
     x->offset = record->offset;
     x->numel = record->numel;
     x->dtype = (uint8_t)record->dtype;
-    x->contiguous = tni_is_contiguous(x->sizes, x->strides, ndim);
+    x->contiguity = TNI_CONTIGUITY_UNKNOWN;
     if (old_block)
         tni_free(old_block, old_bytes);
     if (storage)

@@ -36,7 +36,18 @@ typedef enum tni_creation {
     TNI_CREATED_INFERENCE
 } tni_creation;
 
+typedef enum tni_contiguity { TNI_NOT_CONTIGUOUS, TNI_CONTIGUOUS, TNI_CONTIGUITY_UNKNOWN } tni_contiguity;
+
 enum { TNI_INLINE_NDIM = 5 }; /* higher ranks keep their dims in a block of their own */
+
+/* Byte i of `traits`, as a number. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TNI_TRAIT(i, value) ((uint64_t)(uint8_t)(value) << 8 * (i))
+#define TNI_TRAIT_NDIM(value) ((uint64_t)(uint8_t)(value) << 32) /* of a record, whose ndim takes bytes 4 to 7 */
+#else
+#define TNI_TRAIT(i, value) ((uint64_t)(uint8_t)(value) << (56 - 8 * (i)))
+#define TNI_TRAIT_NDIM(value) ((uint64_t)(uint8_t)(value))
+#endif
 
 struct tn_tensor {
     tn_object object;
@@ -49,13 +60,18 @@ struct tn_tensor {
     int64_t *strides; /* behind them */
     tn_tensor *base;  /* held; never itself a view */
     tni_autograd_meta *autograd;
-    uint8_t dtype;
-    uint8_t device;
-    int8_t ndim;
-    uint8_t creation;
-    uint8_t contiguous;
-    uint8_t has_inner; /* an inner storage stands behind this struct: Note [One block] */
-    uint8_t borrows;   /* holds no reference on its storage: Note [Borrowed storage] */
+    union {
+        struct {
+            uint8_t dtype;
+            uint8_t device;
+            int8_t ndim;
+            uint8_t creation;
+            uint8_t contiguity; /* tni_contiguity: ask tni_contiguous */
+            uint8_t has_inner;  /* an inner storage stands behind this struct: Note [One block] */
+            uint8_t borrows;    /* holds no reference on its storage: Note [Borrowed storage] */
+        };
+        uint64_t traits; /* all of them, byte by byte (TNI_TRAIT): makers write them in one store, readers read one */
+    };
     int64_t inline_dims[2 * TNI_INLINE_NDIM];
 };
 
@@ -77,6 +93,15 @@ static inline bool tni_is_meta(const tn_tensor *x)
     return x->device == TN_META;
 }
 
+bool tni_find_contiguity(const tn_tensor *x);
+
+/* Whether x is contiguous, found out when first asked. Several threads may ask: they find the same. */
+static inline bool tni_contiguous(const tn_tensor *x)
+{
+    uint8_t known = __atomic_load_n(&x->contiguity, __ATOMIC_RELAXED);
+    return TNI_LIKELY(known != TNI_CONTIGUITY_UNKNOWN) ? known == TNI_CONTIGUOUS : tni_find_contiguity(x);
+}
+
 /* First element. The tensor has a storage with memory. */
 static inline char *tni_data(const tn_tensor *x)
 {
@@ -90,14 +115,19 @@ static inline void tni_written(tn_tensor *x)
 
 /* What a new tensor shall be. Sizes passed tni_check_sizes and tni_numel. */
 typedef struct tni_record {
-    tn_dtype dtype;
-    tn_device_type device;
-    int ndim;
+    union {
+        struct {
+            uint8_t dtype;  /* tn_dtype */
+            uint8_t device; /* tn_device_type */
+            bool contiguous; /* known to be */
+            uint8_t toggle;  /* of a view: which lazy bits change against its base; tni_toggle makes it of keys */
+            int32_t ndim;
+        };
+        uint64_t traits; /* all of them; dtype and device as in a tensor's */
+    };
     const int64_t *sizes, *strides; /* copied */
     int64_t numel;
     int64_t offset;
-    bool contiguous; /* known to be: saves finding out. false: found out */
-    uint64_t toggle; /* of a view: keys that it has and its base has not, or the other way round (core/lazy.h) */
 } tni_record;
 
 /* The record of a tensor of these sizes and strides (0 or more; NULL: contiguous, made in the room for 64 at `strides`),
@@ -144,7 +174,7 @@ typedef struct tni_geometry {
     int64_t *block; /* the dims of a high rank; NULL when they are inline_dims */
     int64_t numel;
     int ndim;
-    bool contiguous;
+    uint8_t contiguity;
     int64_t inline_dims[2 * TNI_INLINE_NDIM];
 } tni_geometry;
 

@@ -7,6 +7,7 @@
 #include "core/convert.h"
 #include "core/geometry.h"
 #include "core/overlap.h"
+#include "core/tensor_make.h"
 #include "dispatch/keys.h"
 #include "dispatch/op.h"
 
@@ -120,7 +121,7 @@ static void record_like(tni_record *record, const tn_tensor *x, const int64_t *s
     record->strides = strides;
     record->numel = x->numel;
     record->offset = 0;
-    record->contiguous = x->contiguous;
+    record->contiguous = tni_contiguous(x);
 }
 
 void tni_meta_preserved(tni_meta *meta, const tn_tensor *x)
@@ -183,8 +184,6 @@ static inline tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
     const char *name = tni_call_name(call);
     if (meta->like)
         return tni_tensor_like(name, meta->like, meta->record.dtype);
-    if (meta->view_of)
-        return tni_tensor_view(name, meta->view_of, &meta->record);
     if (TNI_UNLIKELY(meta->part_of != NULL))
         return tni_tensor_sharing(name, meta->part_of, &meta->record, meta->own_counter);
     if (TNI_UNLIKELY(meta->same != NULL)) {
@@ -229,14 +228,19 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call, b
     }
     if (TNI_UNLIKELY(call->form != TNI_NEW))
         return execute_into(call, &meta);
+    if (meta.view_of) {
+        tn_tensor *view = tni_tensor_view_kept(meta.view_of, &meta.record);
+        if (TNI_UNLIKELY(!view))
+            view = tni_tensor_view(tni_call_name(call), meta.view_of, &meta.record);
+        call->out[0] = view;
+        return TNI_LIKELY(view != NULL) ? TN_OK : tni_pending();
+    }
     tn_tensor *out = make_output(call, &meta);
     if (TNI_UNLIKELY(!out))
         return tni_pending();
     call->out[0] = out;
-    if (meta.view_of || meta.part_of)
-        return TN_OK;
-    if (TNI_UNLIKELY(meta.same || op->workspace || out->numel == 0 || out->keys & TNI_KEY_META))
-        return meta.same ? TN_OK : fill_made(call, out);
+    if (TNI_UNLIKELY(meta.same || meta.part_of || op->workspace || out->numel == 0 || out->keys & TNI_KEY_META))
+        return meta.same || meta.part_of ? TN_OK : fill_made(call, out);
     op->run(call, NULL);
     return TN_OK;
 }

@@ -1,6 +1,6 @@
 /* The layer of lazy bits: kernels get tensors without them. See Note [Lazy bits].
  *
- * A call whose result is a view, or its argument itself, passes: the view carries the bits along. Any other call is made
+ * A call whose result shares its argument's memory passes: it carries the bits along. Any other call is made
  * with the inputs resolved; a tensor that is to be written is resolved, written, and stored back through its bits. */
 #include "core/lazy.h"
 

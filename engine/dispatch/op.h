@@ -134,7 +134,12 @@ tn_status tni_dispatch(tni_call *call);
 static inline tn_tensor *tni_call_new(const tni_op *op, tn_tensor **in, const void *attr)
 {
     tn_tensor *out = NULL;
-    tni_call call = {.op = op, .attr = attr, .in = in, .out = &out, .form = TNI_NEW};
+    tni_call call; /* the rest is infer's */
+    call.op = op;
+    call.attr = attr;
+    call.in = in;
+    call.out = &out;
+    call.form = TNI_NEW;
     return TNI_LIKELY(tni_dispatch(&call) == TN_OK) ? out : NULL;
 }
 
@@ -160,7 +165,7 @@ void tni_meta_settle(tni_meta *meta);
 static inline void tni_meta_like(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
 {
     meta->record.dtype = dtype;
-    if (TNI_LIKELY(x->contiguous))
+    if (TNI_LIKELY(tni_contiguous(x)))
         meta->like = x;
     else
         tni_meta_preserved(meta, x);
@@ -172,15 +177,11 @@ static inline void tni_meta_view(tni_meta *meta, tn_tensor *x)
 {
     tni_record *record = &meta->record;
     meta->view_of = x;
-    record->dtype = (tn_dtype)x->dtype;
-    record->device = (tn_device_type)x->device;
-    record->ndim = x->ndim;
+    record->traits = (x->traits & (TNI_TRAIT(0, 255) | TNI_TRAIT(1, 255))) | TNI_TRAIT_NDIM(x->ndim);
     record->sizes = x->sizes;
     record->strides = x->strides;
     record->numel = x->numel;
     record->offset = x->offset;
-    record->contiguous = false;
-    record->toggle = 0;
 }
 
 /* A view of x of ndim dims, whose sizes and strides are written through the pointers before infer returns. */

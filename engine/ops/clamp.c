@@ -62,7 +62,7 @@ static tn_status clamp_infer(tni_call *call, tni_meta *meta)
         return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "%s and the bounds have no common dtype",
                         tn_dtype_name((tn_dtype)x->dtype));
     tni_meta_like(meta, x, dtype);
-    call->dense = x->contiguous && (tn_dtype)x->dtype == dtype;
+    call->dense = tni_contiguous(x) && (tn_dtype)x->dtype == dtype;
     return tni_set_loop(call, lanes, dtype);
 }
 

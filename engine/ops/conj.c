@@ -23,7 +23,7 @@ static tn_status conj_infer(tni_call *call, tni_meta *meta)
         return TN_OK;
     }
     tni_meta_view(meta, x);
-    meta->record.toggle = TNI_KEY_CONJ;
+    meta->record.toggle = tni_toggle(TNI_KEY_CONJ);
     return TN_OK;
 }
 

@@ -76,7 +76,7 @@ static bool all_in(tn_memory_format format, tn_tensor *const *tensors, int n)
 {
     int ndim = format == TN_CHANNELS_LAST ? 4 : 5;
     for (int i = 0; i < n; i++)
-        if (tensors[i]->ndim != ndim || tensors[i]->contiguous || !tni_has_format(format, tensors[i]->sizes, tensors[i]->strides, ndim))
+        if (tensors[i]->ndim != ndim || tni_contiguous(tensors[i]) || !tni_has_format(format, tensors[i]->sizes, tensors[i]->strides, ndim))
             return false;
     return true;
 }

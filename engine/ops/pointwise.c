@@ -77,7 +77,7 @@ static tn_status two_tensors(const tni_call *call, tni_meta *meta)
         return tni_pending();
     bool a_whole = tni_same_dims(a->sizes, a->ndim, meta->room, ndim);
     bool b_whole = tni_same_dims(b->sizes, b->ndim, meta->room, ndim);
-    if (a_whole && b_whole && a->contiguous && b->contiguous)
+    if (a_whole && b_whole && tni_contiguous(a) && tni_contiguous(b))
         return TN_OK;
     int64_t *strides = meta->room + TN_MAX_NDIM;
     if (a_whole && b_whole && tni_same_dims(a->strides, ndim, b->strides, ndim) && tni_is_dense(a->sizes, a->strides, ndim)) {

@@ -97,7 +97,7 @@ tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted);
 /* Whether both are there, contiguous, of one shape and dtype. */
 static inline bool tni_same_dense(const tn_tensor *a, const tn_tensor *b)
 {
-    return TNI_LIKELY(a && b) && a->dtype == b->dtype && a->contiguous && b->contiguous &&
+    return TNI_LIKELY(a && b) && a->dtype == b->dtype && tni_contiguous(a) && tni_contiguous(b) &&
            tni_same_dims(a->sizes, a->ndim, b->sizes, b->ndim);
 }
 
@@ -124,7 +124,7 @@ void tni_run_iterated(const tni_call *call, tn_dtype result, const void *context
 static inline void tni_run_pointwise(const tni_call *call, int n_in, tn_dtype result, const void *context)
 {
     const tn_tensor *out = call->out[0];
-    if (TNI_UNLIKELY(!call->dense || !out->contiguous || (tn_dtype)out->dtype != result ||
+    if (TNI_UNLIKELY(!call->dense || !tni_contiguous(out) || (tn_dtype)out->dtype != result ||
                      out->numel >= 2 * TNI_GRAIN)) {
         tni_run_iterated(call, result, context);
         return;

@@ -27,7 +27,7 @@ static size_t shadow(tni_wide *wide, int i, const tn_tensor *x, size_t offset)
     copy->numel = x->numel;
     copy->sizes = x->sizes;
     copy->strides = wide->strides[i];
-    copy->contiguous = true;
+    copy->contiguity = TNI_CONTIGUOUS;
     copy->storage = copy->counter = &wide->storages[i];
     tni_contiguous_strides(x->sizes, x->ndim, copy->strides);
     size_t bytes = (size_t)x->numel * (size_t)tni_itemsize((tn_dtype)copy->dtype);

@@ -191,7 +191,7 @@ static tn_status unflatten_infer(tni_call *call, tni_meta *meta)
 static tn_status ravel_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
-    if (x->contiguous)
+    if (tni_contiguous(x))
         return view_to("ravel", meta, x, &(tni_ints){&x->numel, 1});
     meta->room[0] = x->numel;
     return tni_meta_contiguous(call, meta, 1, (tn_dtype)x->dtype, (tn_device_type)x->device);
@@ -212,7 +212,7 @@ static tn_status contiguous_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
     tn_memory_format format = ((const format_attr *)call->attr)->format;
-    if (x->contiguous && (format == TN_CONTIGUOUS_FORMAT || format == TN_PRESERVE_FORMAT)) {
+    if (tni_contiguous(x) && (format == TN_CONTIGUOUS_FORMAT || format == TN_PRESERVE_FORMAT)) {
         meta->same = x;
         return TN_OK;
     }

@@ -98,7 +98,7 @@ static tn_status matrix_infer(tni_call *call, tni_meta *meta)
     else
         swap_dims(meta, x, x->ndim - 2, x->ndim - 1);
     if (conjugates && tni_dtype_kind((tn_dtype)x->dtype) == TNI_COMPLEX)
-        meta->record.toggle = TNI_KEY_CONJ;
+        meta->record.toggle = tni_toggle(TNI_KEY_CONJ);
     return TN_OK;
 }
 

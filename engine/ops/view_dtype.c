@@ -144,7 +144,7 @@ static tn_status part_infer(tni_call *call, tni_meta *meta)
         return tni_pending();
     meta->record.offset += call->op->family == IMAG;
     if (x->keys & TNI_KEY_CONJ) /* the parts of a conjugate: the imaginary one has the other sign */
-        meta->record.toggle = TNI_KEY_CONJ | (call->op->family == IMAG ? TNI_KEY_NEG : 0);
+        meta->record.toggle = tni_toggle(TNI_KEY_CONJ | (call->op->family == IMAG ? TNI_KEY_NEG : 0));
     return TN_OK;
 }
 

@@ -74,7 +74,7 @@ static void set_layout(const tni_call *call, tni_meta *meta)
         const tn_tensor *x = call->in[i];
         if (!x)
             continue;
-        plain = plain && x->contiguous && tni_same_dims(x->sizes, x->ndim, record->sizes, record->ndim);
+        plain = plain && tni_contiguous(x) && tni_same_dims(x->sizes, x->ndim, record->sizes, record->ndim);
         tni_broadcast_strides(x->sizes, x->strides, x->ndim, record->sizes, record->ndim, strides[n]);
         operands[n] = strides[n];
         n++;

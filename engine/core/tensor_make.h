@@ -1,0 +1,81 @@
+/* How the fields of a tensor are filled, for the two places that make tensors: core/tensor.c, and the dispatcher, whose
+ * cheapest results, views, are made in line. */
+#ifndef TNI_CORE_TENSOR_MAKE_H
+#define TNI_CORE_TENSOR_MAKE_H
+
+#include <stddef.h>
+
+#include "base/alloc.h"
+#include "core/lazy.h"
+#include "core/tensor.h"
+
+extern const tn_object_class tni_tensor_class;
+
+/* The small fields of a new tensor as one number: created normally. */
+static inline uint64_t tni_traits_of(uint8_t dtype, uint8_t device, int ndim, bool contiguous, bool has_inner, bool borrows)
+{
+    return TNI_TRAIT(0, dtype) | TNI_TRAIT(1, device) | TNI_TRAIT(2, ndim) | TNI_TRAIT(3, TNI_CREATED_NORMALLY) |
+           TNI_TRAIT(4, contiguous ? TNI_CONTIGUOUS : TNI_CONTIGUITY_UNKNOWN) | TNI_TRAIT(5, has_inner) |
+           TNI_TRAIT(6, borrows);
+}
+
+_Static_assert(offsetof(tn_tensor, borrows) == offsetof(tn_tensor, traits) + 6, "as tni_traits_of counts");
+
+/* What does not depend on the geometry. `dims` has room for 2 ndim numbers. A scope must hold x next. */
+static inline __attribute__((always_inline)) void tni_set_fields(tn_tensor *x, int64_t *dims, int ndim, uint64_t traits)
+{
+    tni_object_begin(&x->object, &tni_tensor_class);
+    x->sizes = dims;
+    x->strides = dims + ndim;
+    x->autograd = NULL;
+    x->traits = traits;
+}
+
+/* Fills a tensor's record; its storage and base are up to the caller. */
+static inline __attribute__((always_inline)) void tni_set_record(tn_tensor *x, const tni_record *record, int64_t *dims,
+                                                             uint64_t traits)
+{
+    int ndim = record->ndim;
+    tni_set_fields(x, dims, ndim, traits);
+    x->offset = record->offset;
+    x->numel = record->numel;
+    for (int d = 0; d < ndim; d++) { /* one by one: a wide load would wait for the narrow stores that infer has just made */
+        dims[d] = __atomic_load_n(&record->sizes[d], __ATOMIC_RELAXED);
+        dims[ndim + d] = __atomic_load_n(&record->strides[d], __ATOMIC_RELAXED);
+    }
+}
+
+/* Makes the block x a view of `of`, held by the innermost scope, in which there is room. */
+static inline __attribute__((always_inline)) void tni_set_view(tn_tensor *x, tn_tensor *of, const tni_record *record, int64_t *dims)
+{
+    tni_storage *storage = of->storage, *counter = of->counter;
+    tn_tensor *base = of->base ? of->base : of;
+    bool borrows = storage == counter && counter == base->counter;
+    tni_set_record(x, record, dims, tni_traits_of(record->dtype, record->device, record->ndim, false, false, borrows));
+    x->keys = of->keys ^ (uint64_t)record->toggle << TNI_CONJ_BIT;
+    x->storage = storage;
+    x->counter = counter;
+    x->base = base;
+    tni_ref(&base->object.references);
+    if (TNI_UNLIKELY(!borrows)) {
+        tni_ref(&storage->object.references);
+        if (counter != storage)
+            tni_ref(&counter->object.references);
+    }
+    tni_scope_hold(&x->object);
+}
+
+/* tni_tensor_view for the common view: of low rank, in a block that the thread has kept. NULL, with nothing raised, when
+ * it takes tni_tensor_view. */
+static inline __attribute__((always_inline)) tn_tensor *tni_tensor_view_kept(tn_tensor *of, const tni_record *record)
+{
+    const tni_scope_stack *stack = tni_this_thread.scopes;
+    if (TNI_UNLIKELY(record->ndim > TNI_INLINE_NDIM || !stack || stack->used >= stack->capacity))
+        return NULL;
+    tn_tensor *x = tni_alloc_kept(sizeof *x);
+    if (TNI_LIKELY(x != NULL))
+        tni_set_view(x, of, record, x->inline_dims);
+    return x;
+}
+
+#endif
