@@ -161,7 +161,7 @@ tn_tensor *tn_from_storage(tn_storage *storage, int64_t offset, const int64_t *s
         return NULL;
     if (!storage->data)
         record.device = TN_META;
-    else if (record.numel > 0 && tni_check_aligned(function, storage->data + offset * tni_itemsize(dtype), dtype))
+    else if (storage->nbytes > 0 && tni_check_aligned(function, storage->data + offset * tni_itemsize(dtype), dtype))
         return NULL;
     return tni_tensor_over(function, &record, storage);
 }
@@ -182,8 +182,9 @@ static tn_status check_blob(const char *function, char *data, const tni_record *
     if (__builtin_add_overflow((uintptr_t)data, *nbytes, &end))
         return TNI_FAIL(TN_ERROR_OVERFLOW, function, "%zu bytes from %p on leave the address space", *nbytes,
                         (void *)data);
-    if (record->numel == 0)
+    if (*nbytes == 0)
         return TN_OK;
+    /* also without elements: as_strided may find some later */
     return tni_check_aligned(function, data + record->offset * tni_itemsize(record->dtype), record->dtype);
 }
 

@@ -371,6 +371,8 @@ tn_status tni_tensor_assign(const char *function, tn_tensor *x, const tni_record
     int ndim = record->ndim;
     int64_t *block = NULL, *old_block = x->sizes == x->inline_dims ? NULL : x->sizes;
     size_t old_bytes = 2 * (size_t)x->ndim * sizeof *block;
+    if (storage && (x->keys & TNI_KEY_ZERO || (!storage->data && !tni_is_meta(x))))
+        return TNI_FAIL(TN_ERROR_STATE, function, "a zero tensor has no memory to share, needed tn_clone of it");
     if (ndim > TNI_INLINE_NDIM) {
         block = tni_alloc(2 * (size_t)ndim * sizeof *block);
         if (!block)

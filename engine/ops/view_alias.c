@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "core/format.h"
 #include "core/geometry.h"
+#include "core/lazy.h"
 #include "dispatch/op.h"
 #include "ops/operators.h"
 
@@ -75,7 +76,11 @@ static tn_status set_data_infer(tni_call *call, tni_meta *meta)
 
 static tn_status set_data_alter(tni_call *call, const tni_meta *meta)
 {
-    return tni_tensor_assign(tni_call_name(call), call->out[0], &meta->record, call->in[1]->storage);
+    tn_tensor *self = call->out[0];
+    if (tni_tensor_assign(tni_call_name(call), self, &meta->record, call->in[1]->storage))
+        return tni_pending();
+    self->keys = (self->keys & ~TNI_KEYS_LAZY) | (call->in[1]->keys & TNI_KEYS_LAZY);
+    return TN_OK;
 }
 
 static tn_status set_strided_infer(tni_call *call, tni_meta *meta)

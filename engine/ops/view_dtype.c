@@ -56,10 +56,10 @@ static tn_status to_larger(const char *name, tni_meta *meta, const tn_tensor *x,
     return TN_OK;
 }
 
-/* Memory from outside need not be aligned for a larger element. */
+/* Memory from outside need not be aligned for a larger element. Also without elements: as_strided may find some later. */
 static tn_status check_place(const char *name, const tn_tensor *x, tn_dtype dtype)
 {
-    return tni_is_meta(x) || x->numel == 0 ? TN_OK : tni_check_aligned(name, tni_data(x), dtype);
+    return !x->storage->data || x->storage->nbytes == 0 ? TN_OK : tni_check_aligned(name, tni_data(x), dtype);
 }
 
 static tn_status view_dtype_infer(tni_call *call, tni_meta *meta)

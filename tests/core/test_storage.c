@@ -282,6 +282,7 @@ static void refused_blobs(void **state)
         {array + 2, {2}, 1, TN_FLOAT32, {0}, 0, 0, TN_ERROR_ARGUMENT},
         {array + 2, {2}, 1, TN_COMPLEX64, {0}, 0, 0, TN_ERROR_ARGUMENT},
         {array + 1, {2}, 1, TN_BFLOAT16, {0}, 0, 0, TN_ERROR_ARGUMENT},
+        {array + 2, {0}, 1, TN_FLOAT32, {0}, 0, 8, TN_ERROR_ARGUMENT},
         {array, {2}, -1, TN_FLOAT32, {0}, 0, 0, TN_ERROR_DIM},
         {array, {2}, 65, TN_FLOAT32, {0}, 0, 0, TN_ERROR_DIM},
         {array, {2}, 1, TN_DTYPE_NONE, {0}, 0, 0, TN_ERROR_DTYPE},
@@ -357,6 +358,63 @@ static void read_only(void **state)
     tn_tensor *mine = tn_clone(x);
     assert_int_equal(tn_add_(mine, x), TN_OK);
     EXPECT(TN_OK);
+    tn_scope_end(scope);
+}
+
+/* Tensors that change what they read: memory that is pinned, not the library's, not aligned or not there. */
+static void changed_geometry(void **state)
+{
+    (void)state;
+    static _Alignas(8) float array[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    deletion deleted = {0, NULL};
+    tn_scope scope = tn_scope_begin();
+    const tn_blob_options options = {.read_only = true, .deleter = note, .context = &deleted};
+    tn_tensor *foreign = tn_from_blob(array, LIST(3, 4), 2, TN_FLOAT32, &options);
+    const tn_index first = tn_index_integer(0);
+    assert_int_equal(tn_setitem_scalar(foreign, &first, 1, tn_int(3)), TN_ERROR_STATE);
+    EXPECT(TN_ERROR_STATE);
+    assert_int_equal(tn_transpose_(foreign, 0, 1), TN_OK); /* no element is written */
+    assert_int_equal(tn_resize_(foreign, LIST(2, 2), 2), TN_OK);
+    assert_int_equal(tn_resize_(foreign, LIST(13), 1), TN_ERROR_STATE);
+    EXPECT(TN_ERROR_STATE);
+    assert_int_equal(tn_ndim(foreign), 2);
+    /* a tensor leaves memory that is given away */
+    tn_tensor *x = tn_ones(LIST(4), 1, TN_FLOAT32), *view = tn_narrow(x, 0, 1, 2);
+    tn_dlpack *given = tn_to_dlpack(x);
+    assert_int_equal(tn_resize_(x, LIST(400), 1), TN_ERROR_STATE);
+    EXPECT(TN_ERROR_STATE);
+    assert_int_equal(tn_set_strided_(x, x, 0, LIST(500), LIST(1), 1), TN_ERROR_STATE);
+    EXPECT(TN_ERROR_STATE);
+    assert_int_equal(tn_set_(x, foreign), TN_OK);
+    tn_drop(&foreign);
+    assert_int_equal(deleted.calls, 0);
+    assert_true(tn_data_f32(x)[3] == 4 && tn_data_f32(view)[0] == 1 && ((float *)given->tensor.data)[3] == 1);
+    given->deleter(given);
+    assert_true(tn_data_f32(view)[1] == 1);
+    tn_drop(&x);
+    tn_drop(&view);
+    assert_int_equal(deleted.calls, 1);
+    /* none to take */
+    x = tn_ones(LIST(3), 1, TN_FLOAT32);
+    tn_tensor *zero = tn_zero_tensor(LIST(3), 1, TN_FLOAT32);
+    assert_int_equal(tn_set_(x, zero), TN_ERROR_STATE);
+    EXPECT(TN_ERROR_STATE);
+    assert_int_equal(tn_set_data(x, zero), TN_ERROR_STATE);
+    EXPECT(TN_ERROR_STATE);
+    assert_int_equal(tn_set_strided_(x, zero, 0, LIST(9), LIST(1), 1), TN_ERROR_STATE);
+    EXPECT(TN_ERROR_STATE);
+    assert_int_equal(tn_set_(zero, x), TN_ERROR_STATE);
+    EXPECT(TN_ERROR_STATE);
+    assert_true(tn_item(tn_sum(x, NULL, 0, false, TN_DTYPE_NONE)) == 3);
+    tn_tensor *z = tn_full(LIST(2), 1, tn_complex(1, 2), TN_COMPLEX64), *data = tn_zeros(LIST(2), 1, TN_COMPLEX64);
+    assert_int_equal(tn_set_data(data, tn_conj(z)), TN_OK);
+    assert_true(tn_is_conj(data) && tn_item(tn_imag(tn_select(data, 0, 1))) == -2);
+    /* bytes at odd addresses do not become floats */
+    tn_tensor *odd = tn_from_blob((char *)array + 1, LIST(32), 1, TN_UINT8, NULL), *none = tn_narrow(odd, 0, 0, 0);
+    assert_non_null(tn_view_dtype(odd, TN_INT8));
+    REFUSED(tn_view_dtype(odd, TN_FLOAT32), TN_ERROR_ARGUMENT);
+    REFUSED(tn_view_dtype(none, TN_FLOAT32), TN_ERROR_ARGUMENT);
+    REFUSED(tn_from_storage(tn_storage_of(odd), 0, LIST(0), NULL, 1, TN_FLOAT32), TN_ERROR_ARGUMENT);
     tn_scope_end(scope);
 }
 
@@ -474,4 +532,5 @@ static void without_cache(void **state)
 }
 
 TEST_MAIN(test(lifetimes), test(own_storage), test(resizing), test(blobs), test(refused_blobs), test(read_only),
-          test(overlapping_blobs), test(random_bounds), test(failing_allocations), test(without_cache))
+          test(changed_geometry), test(overlapping_blobs), test(random_bounds), test(failing_allocations),
+          test(without_cache))
