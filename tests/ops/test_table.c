@@ -9,6 +9,10 @@
 #include "support/test.h"
 
 static const tn_dtype four[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64, TN_BOOL};
+/* all that have cells; those behind the first four are tried in fewer layouts. The others are in test_dtypes.c */
+static const tn_dtype dtypes[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64,  TN_BOOL,   TN_FLOAT16, TN_BFLOAT16, TN_INT8,
+                                  TN_INT16,   TN_INT32,   TN_UINT8, TN_UINT16, TN_UINT32,  TN_UINT64};
+enum { FOUR = 4, FEW_LAYOUTS = 3, DTYPES = sizeof dtypes / sizeof *dtypes };
 
 static int seen; /* calls that the counting layer saw */
 
@@ -149,6 +153,10 @@ static void check_refused(const tni_op *op, const sample *s, tn_dtype dtype)
     const char *name = own_name(op);
     const variant v = {.dtypes = {dtype, dtype, dtype}};
     reference_call call;
+    for (int i = 0; i < s->n; i++)
+        if (s->arguments[i].kind == SAMPLE_NUMBER && s->arguments[i].number.kind == TN_SCALAR_FLOAT &&
+            !tn_is_floating_point(dtype))
+            return; /* the number makes it another dtype */
     tn_scope scope = tn_scope_begin();
     call_prepare(&call, name, s, &v);
     if (call_run(&call, name))
@@ -158,11 +166,12 @@ static void check_refused(const tni_op *op, const sample *s, tn_dtype dtype)
     tn_scope_end(scope);
 }
 
-static void run_operator(const tni_op *op, int layouts)
+static void run_operator(const tni_op *op, int layouts, int n_dtypes)
 {
     bool should_run = false;
-    const uint32_t known = TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64) | TNI_DTYPE_BIT(TN_INT64) |
-                           TNI_DTYPE_BIT(TN_BOOL);
+    uint32_t known = 0;
+    for (int i = 0; i < n_dtypes; i++)
+        known |= TNI_DTYPE_BIT(dtypes[i]);
     uint32_t ran = 0, claimed = op->dtypes & known;
     const char *text = op->samples;
     sample s;
@@ -176,14 +185,14 @@ static void run_operator(const tni_op *op, int layouts)
         should_run = true;
         if (tensor_operands(&s) == 0)
             run_layouts(op, &s, TN_FLOAT32, 1); /* the dtype that the sample itself gives */
-        for (size_t i = 0; i < sizeof four / sizeof *four; i++) {
+        for (int i = 0; i < n_dtypes; i++) {
             sample with = s;
-            if (tensor_operands(&s) == 0 && !set_dtype_argument(op, &with, four[i]))
+            if (tensor_operands(&s) == 0 && !set_dtype_argument(op, &with, dtypes[i]))
                 continue;
-            if (claimed && !(claimed & TNI_DTYPE_BIT(four[i])))
-                check_refused(op, &with, four[i]);
-            else if (run_layouts(op, &with, four[i], layouts))
-                ran |= TNI_DTYPE_BIT(four[i]);
+            if (claimed && !(claimed & TNI_DTYPE_BIT(dtypes[i])))
+                check_refused(op, &with, dtypes[i]);
+            else if (run_layouts(op, &with, dtypes[i], i < FOUR || layouts < FEW_LAYOUTS ? layouts : FEW_LAYOUTS))
+                ran |= TNI_DTYPE_BIT(dtypes[i]);
         }
     }
     if (claimed && ran != claimed)
@@ -192,16 +201,16 @@ static void run_operator(const tni_op *op, int layouts)
         fail_msg("no sample of %s ran", own_name(op));
 }
 
-static void run_table(int layouts)
+static void run_table(int layouts, int n_dtypes)
 {
     for (int i = 0; i < tni_operator_count; i++)
-        run_operator(tni_operators[i], layouts);
+        run_operator(tni_operators[i], layouts, n_dtypes);
 }
 
 static void all_layouts(void **state)
 {
     (void)state;
-    run_table(LAYOUTS);
+    run_table(LAYOUTS, DTYPES);
 }
 
 /* The other CPU levels give the same: exactly for exact operators, within the bounds for the rest. */
@@ -213,7 +222,7 @@ static void lower_cpu_levels(void **state)
     snprintf(own, sizeof own, "%s", tn_get_cpu_capability());
     for (size_t i = 0; i < sizeof levels / sizeof *levels && strcmp(levels[i], own) != 0; i++) {
         assert_int_equal(tn_set_cpu_capability(levels[i]), TN_OK);
-        run_table(2 + (int)i);
+        run_table(2 + (int)i, FOUR);
     }
     assert_int_equal(tn_set_cpu_capability(NULL), TN_OK);
 }
@@ -221,6 +230,11 @@ static void lower_cpu_levels(void **state)
 /* Operands of two dtypes: the result's dtype, and values converted first. */
 static void mixed_dtypes(void **state)
 {
+    static const tn_dtype more[][2] = {
+        {TN_FLOAT16, TN_FLOAT32}, {TN_FLOAT32, TN_BFLOAT16}, {TN_BFLOAT16, TN_FLOAT16}, {TN_INT8, TN_UINT8},
+        {TN_UINT8, TN_INT64},     {TN_FLOAT16, TN_INT64},    {TN_INT32, TN_FLOAT64},    {TN_INT64, TN_BFLOAT16},
+        {TN_BOOL, TN_FLOAT16},    {TN_UINT8, TN_BOOL},       {TN_INT16, TN_INT8}};
+    enum { MORE = sizeof more / sizeof *more };
     (void)state;
     for (int i = 0; i < tni_operator_count; i++) {
         const tni_op *op = tni_operators[i];
@@ -230,8 +244,9 @@ static void mixed_dtypes(void **state)
         while (operands && sample_next(&text, &s)) {
             if (s.fails || tensor_operands(&s) != 2 || (s.n > 2 && s.arguments[2].kind != SAMPLE_NONE))
                 continue;
-            for (int pair = 0; pair < 16; pair++) {
-                tn_dtype a = four[pair / 4], b = four[pair % 4];
+            for (int pair = 0; pair < 16 + MORE; pair++) {
+                tn_dtype a = pair < 16 ? four[pair / 4] : more[pair - 16][0];
+                tn_dtype b = pair < 16 ? four[pair % 4] : more[pair - 16][1];
                 const variant v = {
                     {a, b, b},
                     {(layout)(pair % LAYOUTS == LAYOUT_EXPANDED ? 0 : pair % LAYOUTS), LAYOUT_SLICED, LAYOUT_PLAIN},

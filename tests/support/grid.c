@@ -12,7 +12,69 @@ enum { GUARD = 9 }; /* elements before and behind */
 
 bool dtype_is_float(tn_dtype dtype)
 {
-    return dtype == TN_FLOAT32 || dtype == TN_FLOAT64;
+    return tn_is_floating_point(dtype);
+}
+
+/* The floats narrower than float32: bits of exponent and mantissa, and the exponent's bias. */
+typedef struct narrow {
+    int exponent, mantissa, bias;
+} narrow;
+
+static narrow narrow_of(tn_dtype dtype)
+{
+    return dtype == TN_FLOAT16 ? (narrow){5, 10, 15} : (narrow){8, 7, 127}; /* or bfloat16 */
+}
+
+static bool is_half(tn_dtype dtype)
+{
+    return dtype == TN_FLOAT16 || dtype == TN_BFLOAT16;
+}
+
+/* x to the nearest number of the narrow dtype, to even between two; beyond the largest it is infinite. */
+static double narrowed(double x, tn_dtype dtype)
+{
+    const narrow n = narrow_of(dtype);
+    double single = (double)(float)x;
+    if (single == 0 || !isfinite(single))
+        return single;
+    int exponent = ilogb(single), least = 1 - n.bias;
+    double step = ldexp(1, (exponent < least ? least : exponent) - n.mantissa);
+    double near = rint(single / step) * step, most = ldexp(2 - ldexp(1, -n.mantissa), n.bias);
+    return fabs(near) > most ? copysign((double)INFINITY, single) : copysign(near, single);
+}
+
+static double decoded(unsigned code, tn_dtype dtype)
+{
+    const narrow n = narrow_of(dtype);
+    unsigned mantissa = code & ((1U << n.mantissa) - 1), exponent = (code >> n.mantissa) & ((1U << n.exponent) - 1);
+    double sign = code >> 15 ? -1 : 1;
+    if (exponent == (1U << n.exponent) - 1)
+        return mantissa ? (double)NAN : sign * (double)INFINITY;
+    if (exponent == 0)
+        return sign * ldexp((double)mantissa, 1 - n.bias - n.mantissa);
+    return sign * ldexp((double)(mantissa + (1U << n.mantissa)), (int)exponent - n.bias - n.mantissa);
+}
+
+static unsigned encoded(double x, tn_dtype dtype)
+{
+    const narrow n = narrow_of(dtype);
+    unsigned sign = signbit(x) ? 0x8000 : 0, infinite = ((1U << n.exponent) - 1) << n.mantissa;
+    if (isnan(x))
+        return infinite | 1U << (n.mantissa - 1);
+    x = fabs(narrowed(x, dtype));
+    if (isinf(x))
+        return sign | infinite;
+    int exponent = x == 0 ? -10000 : ilogb(x);
+    if (exponent < 1 - n.bias)
+        return sign | (unsigned)ldexp(x, n.bias - 1 + n.mantissa);
+    return sign | (((unsigned)(exponent + n.bias - 1) << n.mantissa) + (unsigned)ldexp(x, n.mantissa - exponent));
+}
+
+/* An integer as `dtype` wraps it. */
+static int64_t wrapped(int64_t i, tn_dtype dtype)
+{
+    int shift = 64 - 8 * (int)tn_itemsize(dtype);
+    return tn_is_signed(dtype) ? (int64_t)((uint64_t)i << shift) >> shift : (int64_t)((uint64_t)i << shift >> shift);
 }
 
 int64_t shape_numel(const int64_t *sizes, int ndim)
@@ -89,8 +151,18 @@ static cell load(const void *from, tn_dtype dtype)
         assert_true(byte <= 1); /* a bool is 0 or 1 */
         c.i = byte;
         break;
+    case TN_FLOAT16:
+    case TN_BFLOAT16: {
+        uint16_t code;
+        memcpy(&code, from, sizeof code);
+        c.f = decoded(code, dtype);
+        break;
+    }
     default:
-        fail_msg("no cells of %s", tn_dtype_name(dtype));
+        if (tn_is_complex(dtype) || dtype_is_float(dtype))
+            fail_msg("no cells of %s", tn_dtype_name(dtype));
+        memcpy(&c.i, from, tn_itemsize(dtype));
+        c.i = wrapped(c.i, dtype);
     }
     return c;
 }
@@ -109,8 +181,17 @@ static void store(void *to, cell c, tn_dtype dtype)
     case TN_INT64:
         memcpy(to, &c.i, sizeof c.i);
         break;
-    default:
+    case TN_BOOL:
         memcpy(to, &byte, sizeof byte);
+        break;
+    case TN_FLOAT16:
+    case TN_BFLOAT16: {
+        uint16_t code = (uint16_t)encoded(c.f, dtype);
+        memcpy(to, &code, sizeof code);
+        break;
+    }
+    default:
+        memcpy(to, &c.i, tn_itemsize(dtype));
     }
 }
 
@@ -142,13 +223,17 @@ void grid_fill(grid *g, grid_values values, uint64_t seed)
         r >>= 8;
         if (g->dtype == TN_BOOL)
             g->cells[i].i = r & 1;
-        else if (g->dtype == TN_INT64)
-            g->cells[i].i = special ? integers[r % 7] : (int64_t)(r % 19) - 9;
+        else if (!dtype_is_float(g->dtype))
+            g->cells[i].i = !tn_is_signed(g->dtype)
+                                ? (int64_t)(special ? r % 256 : r % 19)
+                                : wrapped(special ? integers[r % 7] : (int64_t)(r % 19) - 9, g->dtype);
         else
             g->cells[i].f =
                 special ? floats[r % 12] : ((double)(r % 8193) - 4096) / 1024 + (double)(r >> 32 & 0xff) * 1e-6;
         if (g->dtype == TN_FLOAT32)
             g->cells[i].f = (double)(float)g->cells[i].f;
+        if (is_half(g->dtype))
+            g->cells[i].f = narrowed(g->cells[i].f, g->dtype);
     }
 }
 
@@ -163,10 +248,18 @@ cell cell_convert(cell c, tn_dtype from, tn_dtype to)
     case TN_FLOAT64:
         out.f = real ? c.f : (double)c.i;
         break;
-    case TN_INT64:
-        out.i = !real ? c.i : c.f >= -0x1p63 && c.f < 0x1p63 ? (int64_t)c.f : INT64_MIN;
+    case TN_FLOAT16:
+    case TN_BFLOAT16:
+        out.f = narrowed(real ? c.f : (double)(float)c.i, to);
         break;
-    default:
+    default: /* int8, int16 and uint16 by way of int32, as PyTorch has it */
+        out.i = !real ? c.i : c.f >= -0x1p63 && c.f < 0x1p63 ? (int64_t)c.f : INT64_MIN;
+        if (real && (to == TN_INT8 || to == TN_INT16 || to == TN_INT32 || to == TN_UINT16) &&
+            !(c.f > -0x1p31 - 1 && c.f < 0x1p31))
+            out.i = INT32_MIN;
+        out.i = wrapped(out.i, to);
+        break;
+    case TN_BOOL:
         out.i = real ? c.f != 0 || isnan(c.f) : c.i != 0;
     }
     return out;

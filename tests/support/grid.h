@@ -10,7 +10,7 @@
 
 enum { GRID_NDIM = 8 };
 
-/* A value: f of float32 and float64, i of int64 and bool. */
+/* A value: f of floats, i of integers and bool (uint64 wraps). Complex and float8 numbers have none. */
 typedef struct cell {
     double f;
     int64_t i;

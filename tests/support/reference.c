@@ -35,13 +35,15 @@ tn_dtype reference_dtype(const reference_call *call, int i, tn_dtype otherwise)
 
 static double unit(tn_dtype dtype)
 {
-    return dtype == TN_FLOAT32 ? (double)FLT_EPSILON : DBL_EPSILON;
+    return tn_finfo(dtype).eps;
 }
 
 /* The step from x to the next number of the dtype. */
 double reference_ulp(double x, tn_dtype dtype)
 {
-    int bits = dtype == TN_FLOAT32 ? 23 : 52, least = dtype == TN_FLOAT32 ? -126 : -1022;
+    if (!dtype_is_float(dtype))
+        return 0;
+    int bits = -ilogb(tn_finfo(dtype).eps), least = ilogb(tn_finfo(dtype).smallest_normal);
     if (x == 0 || !isfinite(x))
         return ldexp(1, least - bits);
     int exponent = ilogb(x);
@@ -57,14 +59,14 @@ double *reference_bounds(expectation *e)
 static cell rounded(long double x, tn_dtype dtype)
 {
     cell c = {dtype == TN_FLOAT32 ? (double)(float)x : (double)x, 0};
-    return c;
+    return dtype_is_float(dtype) ? cell_convert(c, TN_FLOAT64, dtype) : c;
 }
 
 /* --- dtypes */
 
 static int category(tn_dtype dtype)
 {
-    return dtype_is_float(dtype) ? 2 : dtype == TN_INT64 ? 1 : 0;
+    return dtype_is_float(dtype) ? 2 : dtype != TN_BOOL;
 }
 
 tn_dtype reference_scalar_dtype(tn_scalar s)
@@ -89,7 +91,7 @@ tn_dtype reference_promote(const reference_call *call, int operands)
             tn_dtype dtype = a->kind == SAMPLE_TENSOR ? a->grid.dtype : reference_scalar_dtype(a->given->number);
             if (own != level || category(dtype) != highest)
                 continue;
-            best = found && (best == TN_FLOAT64 || dtype == TN_FLOAT64) ? TN_FLOAT64 : dtype;
+            best = found ? tn_promote_types(best, dtype) : dtype;
             found = true;
         }
         if (found)
@@ -198,7 +200,7 @@ static void arithmetic(const reference_call *call, expectation *e, int row)
         else if (dtype == TN_BOOL) /* alpha is a bool then */
             *c = cell_convert(arithmetic_integers(row, a.i, b.i, scale.value.i != 0), TN_INT64, TN_BOOL);
         else
-            *c = arithmetic_integers(row, a.i, b.i, scale.value.i);
+            *c = cell_convert(arithmetic_integers(row, a.i, b.i, scale.value.i), TN_INT64, dtype);
     }
 }
 
@@ -285,6 +287,8 @@ static void unary(const reference_call *call, expectation *e, int row)
                 y->i = (int64_t)((uint64_t)c.i * (uint64_t)c.i);
             if (row == SIGN)
                 y->i = (c.i > 0) - (c.i < 0);
+            if (!real)
+                *y = cell_convert(*y, TN_INT64, dtype);
             continue;
         }
         bool negative = dtype_is_float(dtype) ? c.f < 0 : c.i < 0;
@@ -295,6 +299,8 @@ static void unary(const reference_call *call, expectation *e, int row)
             *y = negative ? (cell){0, 0} : c;
         } else if (row == NEG || (row == ABS && (negative || signbit(c.f)))) {
             *y = (cell){-c.f, (int64_t)(0 - (uint64_t)c.i)};
+            if (!real)
+                *y = cell_convert(*y, TN_INT64, dtype);
         } else {
             *y = c;
         }
@@ -417,8 +423,9 @@ static void dot(const grid *a, int64_t a_at, int64_t a_step, const grid *b, int6
         whole += (uint64_t)x.i * (uint64_t)y.i;
     }
     *c = rounded(total, a->dtype);
-    c->i = (int64_t)whole;
-    *bound = (double)(k + 2) * unit(a->dtype) * (double)size + reference_ulp(c->f, a->dtype);
+    if (!dtype_is_float(a->dtype))
+        *c = cell_convert((cell){0, (int64_t)whole}, TN_INT64, a->dtype);
+    *bound = !dtype_is_float(a->dtype) ? 0 : (double)(k + 2) * unit(a->dtype) * (double)size + reference_ulp(c->f, a->dtype);
 }
 
 static void matmul(const reference_call *call, expectation *e, int row)

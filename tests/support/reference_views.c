@@ -426,9 +426,10 @@ static void view_as_complex(const reference_call *call, expectation *e, int row)
 {
     tn_dtype dtype = call->arguments[0].grid.dtype;
     (void)row;
-    as_dtype(call, e, dtype == TN_FLOAT64 ? TN_COMPLEX128 : TN_COMPLEX64, SHARES_STORAGE);
+    as_dtype(call, e, dtype == TN_FLOAT64 ? TN_COMPLEX128 : dtype == TN_FLOAT16 ? TN_COMPLEX32 : TN_COMPLEX64,
+             SHARES_STORAGE);
     e->grid.ndim--;
-    if (!dtype_is_float(dtype))
+    if (!dtype_is_float(dtype) || dtype == TN_BFLOAT16)
         e->shares = SHARES_NOTHING;
 }
 
