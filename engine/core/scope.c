@@ -268,14 +268,8 @@ static void strip_empty(tni_scope_stack *stack)
     }
 }
 
-tn_status tn_drop(void *address)
+static TNI_ASIDE tn_status drop_any(void *address, tn_object *object)
 {
-    if (!address)
-        return TN_OK;
-    tn_object *object;
-    memcpy(&object, address, sizeof object);
-    if (!object)
-        return TN_OK;
     tni_scope_stack *stack = tni_this_thread.scopes;
     uint32_t slot = stack ? find_slot(stack, object) : 0;
     if (TNI_UNLIKELY(!stack || slot == stack->used))
@@ -290,6 +284,26 @@ tn_status tn_drop(void *address)
         stack->empty++;
     }
     release_slot(stack, object, slot);
+    return TN_OK;
+}
+
+/* The common object is the newest of the innermost scope, and held by nobody else. Equal to drop_any. */
+tn_status tn_drop(void *address)
+{
+    if (!address)
+        return TN_OK;
+    tn_object *object;
+    memcpy(&object, address, sizeof object);
+    if (!object)
+        return TN_OK;
+    tni_scope_stack *stack = tni_this_thread.scopes;
+    uint32_t slot = __atomic_load_n(&object->slot, __ATOMIC_RELAXED);
+    if (TNI_UNLIKELY(!stack || slot + 1 != stack->used || stack->slots[slot] != object || stack->empty > 0 ||
+                     slot < stack->frames[stack->depth].mark || tni_ref_now(&object->references) != 1))
+        return drop_any(address, object);
+    memset(address, 0, sizeof object);
+    stack->used = slot;
+    tni_object_destroy(object);
     return TN_OK;
 }
 

@@ -69,7 +69,7 @@ extern const tn_object_class tni_inner_storage_class; /* behind a tensor: Note [
 /* An inner storage in a block of `block` bytes, with one reference, in no scope; its data follows it. */
 static inline void tni_storage_init_inner(tni_storage *storage, size_t nbytes, size_t block)
 {
-    tni_object_init(&storage->object, &tni_inner_storage_class);
+    tni_object_begin(&storage->object, &tni_inner_storage_class); /* a scope that holds it sets the rest */
     storage->version = 0;
     storage->block = (uint16_t)block;
     storage->flags = TNI_STORAGE_INLINE_DATA;
@@ -77,7 +77,6 @@ static inline void tni_storage_init_inner(tni_storage *storage, size_t nbytes, s
     storage->data = (char *)storage + sizeof *storage;
     storage->nbytes = nbytes;
     storage->deleter = NULL;
-    storage->context = NULL;
 }
 
 /* A storage alone in its block, with one reference, in no scope; `meta` gives its bytes no memory. NULL when there is

@@ -179,11 +179,10 @@ static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
-static inline tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
+/* The output of a call that is neither like an input nor a view. */
+static TNI_ASIDE tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
 {
     const char *name = tni_call_name(call);
-    if (meta->like)
-        return tni_tensor_like(name, meta->like, meta->record.dtype);
     if (TNI_UNLIKELY(meta->part_of != NULL))
         return tni_tensor_sharing(name, meta->part_of, &meta->record, meta->own_counter);
     if (TNI_UNLIKELY(meta->same != NULL)) {
@@ -235,7 +234,8 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call, b
         call->out[0] = view;
         return TNI_LIKELY(view != NULL) ? TN_OK : tni_pending();
     }
-    tn_tensor *out = make_output(call, &meta);
+    tn_tensor *out = TNI_LIKELY(meta.like != NULL) ? tni_tensor_like(tni_call_name(call), meta.like, meta.record.dtype)
+                                                   : make_output(call, &meta);
     if (TNI_UNLIKELY(!out))
         return tni_pending();
     call->out[0] = out;

@@ -70,8 +70,9 @@ typedef struct tni_meta {
     tn_tensor *view_of; /* the result is a view of this input with the record's geometry; there is nothing to run */
     tn_tensor *same;    /* the result is this input itself */
     tn_tensor *part_of; /* the result reads this input's storage with the record's geometry, but is no view of it */
-    bool own_counter;   /* of such a result: it counts versions on its own */
-    const tn_tensor *like; /* the result has this contiguous input's shape over fresh memory; of the record dtype alone is set */
+    const tn_tensor *like; /* the result has this contiguous input's shape over fresh memory; of the record dtype alone
+                              is set */
+    bool own_counter; /* of a part_of result: it counts versions on its own */
     int64_t room[2 * TN_MAX_NDIM];
 } tni_meta;
 

@@ -25,14 +25,15 @@ typedef struct dim_attr {
 /* Families of matrix_infer: what may be transposed, and whether complex numbers are conjugated. */
 enum { TRANSPOSES, CONJUGATES, CONJUGATES_ONE };
 
-static void swap_dims(tni_meta *meta, tn_tensor *x, int a, int b)
+static inline void swap_dims(tni_meta *meta, tn_tensor *x, int a, int b)
 {
     int64_t *sizes, *strides;
-    tni_meta_own_dims(meta, x, &sizes, &strides);
-    sizes[a] = x->sizes[b];
-    sizes[b] = x->sizes[a];
-    strides[a] = x->strides[b];
-    strides[b] = x->strides[a];
+    tni_meta_view_dims(meta, x, x->ndim, &sizes, &strides);
+    for (int d = 0; d < x->ndim; d++) {
+        int from = d == a ? b : d == b ? a : d;
+        sizes[d] = x->sizes[from];
+        strides[d] = x->strides[from];
+    }
 }
 
 /* Dim d of the result is dim order[d] of x. */
