@@ -1,5 +1,6 @@
 /* What a tensor is, in C: the lesson "Tensors" and two articles on strides and slices worked line by line, exercises
- * included. Each part prints what its Python prints; lines that begin with # are titles, indented ones are said besides. */
+ * included. Each part prints what its Python prints; lines that begin with # are titles, indented ones are said
+ * besides. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +62,8 @@ static tn_tensor *decimal(double value, tn_dtype dtype)
     return tn_full(NULL, 0, tn_float(value), dtype);
 }
 
-/* The record: dtype, shape, device. NumPy's side is an array of C: its dtype is the compiler's, its shape the program's. */
+/* The record: dtype, shape, device. NumPy's side is an array of C: the compiler knows its dtype, the program its shape.
+ */
 static void record(void)
 {
     char text[2][TEXT];
@@ -131,8 +133,8 @@ static void views(void)
            tn_item_i64(tn_select(tn_select(turned, 0, 2), 0, 1)), element(storage, slice, 2, 1));
 
     if (!tn_view(turned, SIZES(12)) && tn_error_code() == TN_ERROR_VIEW) {
-        puts(
-            "view failed: view size is not compatible with input tensor'"); /* PyTorch's words, cut as the lesson does */
+        /* PyTorch's words, cut as the lesson does */
+        puts("view failed: view size is not compatible with input tensor'");
         printf("  Tenon's: %s\n", tn_error_message());
         tn_error_clear();
     }
@@ -349,7 +351,7 @@ static tn_tensor *forward_arrays(const tn_module *net, const tn_tensor *x)
     return in ? tn_from_array(in, SIZES(POINTS, 1), TN_FLOAT64) : NULL;
 }
 
-/* The same with tensors: A = relu(A W^T + b), the last layer's sigmoid in the end, in the arithmetic of PyTorch's wheel. */
+/* The same with tensors: A = relu(A W^T + b), a sigmoid in the end, in the arithmetic of PyTorch's wheel. */
 static tn_tensor *forward_tensors(const tn_module *net, tn_tensor *a)
 {
     for (int64_t l = 0; l < tn_parameter_count(net); l += 2) {

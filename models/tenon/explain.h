@@ -79,7 +79,7 @@ typedef struct explain_facts {
     int64_t order[EXPLAIN_ORDER];        /* cells in the order in which they are read */
     int n_order;
     int64_t window;               /* first cell of those shown */
-    int n_window;                 /* how many are shown: all of them, or up to EXPLAIN_CELLS around low */
+    int n_window;                 /* how many are shown: all, or up to EXPLAIN_CELLS around those that are read */
     int64_t first[EXPLAIN_CELLS]; /* of a shown cell: the position, from 1, that reads it first; 0: it is not read */
     int64_t times[EXPLAIN_CELLS]; /* how often it is read */
 } explain_facts;

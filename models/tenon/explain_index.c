@@ -1,4 +1,5 @@
-/* "[1, ::2, ..., None]": basic indices, each a view of one dim; and the nested numbers of "tensor([[1, 2], [3, 4]])". */
+/* "[1, ::2, ..., None]": basic indices, each a view of one dim; and the nested numbers of "tensor([[1, 2], [3, 4]])".
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

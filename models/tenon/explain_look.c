@@ -1,7 +1,7 @@
 /* What a tensor reads, and in which order: facts from its record, for all that is written about it.
  *
- * Element (i_1 ... i_k) is cell offset + sum of i_j stride_j. Two neighbouring dims, sizes of 1 left out, merge into one
- * exactly when stride[outer] = size[inner] stride[inner]; view(-1) works when all pairs do. */
+ * Element (i_1 ... i_k) is cell offset + sum of i_j stride_j. Two neighbouring dims, sizes of 1 left out, merge into
+ * one exactly when stride[outer] = size[inner] stride[inner]; view(-1) works when all pairs do. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -48,14 +48,17 @@ static void advance(const explain_facts *facts, int64_t *at, int64_t *cell)
     }
 }
 
+/* All cells, or from two before the first that is read to two after the last, as far as there is room. */
 static void choose_window(explain_facts *facts)
 {
-    facts->n_window = (int)(facts->cells < EXPLAIN_CELLS ? facts->cells : EXPLAIN_CELLS);
-    if (facts->cells > EXPLAIN_CELLS && facts->high >= EXPLAIN_CELLS) {
-        facts->window = facts->low;
-        if (facts->window > facts->cells - EXPLAIN_CELLS)
-            facts->window = facts->cells - EXPLAIN_CELLS;
+    int64_t n = facts->cells;
+    if (n > EXPLAIN_CELLS) {
+        facts->window = facts->high < EXPLAIN_CELLS || facts->low < 2 ? 0 : facts->low - 2;
+        n = facts->high + 3 - facts->window;
+        n = n > 16 ? n : 16;
+        n = n < facts->cells - facts->window ? n : facts->cells - facts->window;
     }
+    facts->n_window = (int)(n < EXPLAIN_CELLS ? n : EXPLAIN_CELLS);
 }
 
 static void walk(explain_facts *facts, unsigned char *seen)

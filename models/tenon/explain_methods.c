@@ -1,5 +1,5 @@
-/* The functions and methods that tenon explain knows: their parameters, how what stands in the text is matched with them,
- * and the call, by name. */
+/* The functions and methods that tenon explain knows: their parameters, how what stands in the text is matched with
+ * them, and the call, by name. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,8 +7,9 @@
 #include "explain_reader.h"
 #include "options.h"
 
-/* parameters: "name:kind" with a blank between. I a whole number, L whole numbers, V whole numbers that may stand without
- * brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, M memory format, T tensor; ? may be left off. */
+/* parameters: "name:kind" with a blank between. I a whole number, L whole numbers, V whole numbers that may stand
+ * without brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, M memory format, T tensor;
+ * ? may be left off. */
 typedef struct method {
     const char *name, *parameters;
     const char *call;       /* the operator where it has another name */

@@ -1,7 +1,7 @@
 /* The explanation as a picture: the strip of memory with the cells that are read, their order and a bracket for each
  * stride; the walk with its jumps; the grid; the address worked out. The last element is yellow wherever it stands.
  *
- * All text is set in a monospaced face of which a character is 0.61 of the size wide, so that what fits can be computed.
+ * All text is set in a monospaced face of which a character is 0.61 of the size wide: what fits can be computed.
  * Brackets have a level each and their labels stand left of where all of them begin: nothing crosses a label. */
 #include <ctype.h>
 #include <inttypes.h>
@@ -10,7 +10,17 @@
 
 #include "explain.h"
 
-enum { LEFT = 116, EDGE = 28, LEAST = 860, CELL_HEIGHT = 34, LEVEL = 22, LEVELS = 6, GRID_ROWS = 8, GRID_COLUMNS = 12 };
+enum {
+    LEFT = 116,
+    EDGE = 28,
+    LEAST = 860,
+    MOST = 1810,
+    CELL_HEIGHT = 34,
+    LEVEL = 22,
+    LEVELS = 6,
+    GRID_ROWS = 8,
+    GRID_COLUMNS = 12
+};
 
 static const char blue[] = "#2f6fab", pale[] = "#eef1f5", grey[] = "#8a94a0", ink[] = "#1d2733",
                   vermillion[] = "#d55e00", yellow[] = "#f4d03f", red[] = "#c0142c", line[] = "#c3cad3";
@@ -20,6 +30,10 @@ typedef struct picture {
     const explain_expression *it;
     const explain_facts *facts;
     int width, y;
+    int shown;         /* cells of the strip */
+    double cell_width; /* theirs */
+    bool differ;       /* what the cells hold says more than their numbers */
+    char values[EXPLAIN_CELLS][24];
 } picture;
 
 static double wide(int characters, double size)
@@ -114,101 +128,129 @@ static int stepping(const explain_facts *facts, int dims[LEVELS])
     return n;
 }
 
-static void write_brackets(picture *p, double cell_width, int gap)
+static void write_brackets(picture *p)
 {
     const explain_facts *facts = p->facts;
     int dims[LEVELS], n = facts->numel ? stepping(facts, dims) : 0;
-    double left = LEFT, bottom = p->y + n * LEVEL, right = left + facts->n_window * cell_width;
-    double from = left + ((double)(facts->offset - facts->window) + 0.5) * cell_width;
+    double left = LEFT, bottom = p->y + n * LEVEL, right = left + p->shown * p->cell_width;
+    double from = left + ((double)(facts->offset - facts->window) + 0.5) * p->cell_width;
     for (int k = 0; k < n; k++) {
         char text[48], letter[12];
         double y = bottom - k * LEVEL - 8, begin = from - k * 2.0,
-               end = from + (double)facts->stride[dims[k]] * cell_width;
+               end = from + (double)facts->stride[dims[k]] * p->cell_width;
         snprintf(text, sizeof text, "next %s: +%" PRId64, explain_letter(dims[k], facts->ndim, letter),
                  facts->stride[dims[k]]);
         put(p, begin - 6, y + 4, 12, "end", vermillion, true, 20, text);
         bool outside = end > right;
         if (facts->stride[dims[k]] == 0)
             fprintf(p->stream, "<path d=\"M%.1f %.1fv%.1f\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n",
-                    begin, y, bottom + gap - y, vermillion);
+                    begin, y, bottom - y, vermillion);
         else if (outside)
             fprintf(p->stream,
                     "<path d=\"M%.1f %.1fV%.1fH%.1fm-6 -4l6 4l-6 4\" fill=\"none\" stroke=\"%s\" "
                     "stroke-width=\"1.5\"/>\n",
-                    begin, bottom + gap, y, right + 12, vermillion);
+                    begin, bottom, y, right + 12, vermillion);
         else
             fprintf(p->stream,
                     "<path d=\"M%.1f %.1fV%.1fH%.1fV%.1fm-4 -6l4 6l4 -6\" fill=\"none\" stroke=\"%s\" "
                     "stroke-width=\"1.5\"/>\n",
-                    begin, bottom + gap, y, end, bottom + gap, vermillion);
+                    begin, bottom, y, end, bottom, vermillion);
     }
-    p->y = (int)bottom + gap + 2;
-}
-
-/* What the cells hold, where that says more than their numbers. */
-static bool read_values(const explain_facts *facts, char values[][24])
-{
-    bool differ = false;
-    for (int i = 0; i < facts->n_window; i++) {
-        char cell[24];
-        snprintf(cell, sizeof cell, "%" PRId64, facts->window + i);
-        explain_value(facts->x, facts->window + i, values[i], sizeof values[i]);
-        differ = differ || (*values[i] && strcmp(values[i], cell) != 0);
-    }
-    return differ;
-}
-
-static void write_strip(picture *p)
-{
-    const explain_facts *facts = p->facts;
-    char values[EXPLAIN_CELLS][24], text[160];
-    bool differ = read_values(facts, values), twice = false;
-    double width = facts->n_window ? 720.0 / facts->n_window : 52;
-    width = width > 52 ? 52 : width < 26 ? 26 : width;
-    double size = width < 34 ? 11 : 14;
-    write_brackets(p, width, differ ? 14 : 0);
-    put_label(p, p->y + CELL_HEIGHT / 2 + 4, "memory");
-    if (facts->n_window == 0)
-        put(p, LEFT, p->y + CELL_HEIGHT / 2 + 4, 12, "start", grey, false, 40, "no cells");
-    for (int i = 0; i < facts->n_window; i++) {
-        int64_t cell = facts->window + i;
-        bool read = facts->times[i] > 0;
-        double x = LEFT + i * width, middle = x + width / 2;
-        box(p, x, p->y, width, CELL_HEIGHT, cell_fill(p, cell, read));
-        if (differ)
-            put_number(p, middle + (wide(4, 9) < width / 2 ? width / 4 : 0), p->y - 4, 9, grey, cell);
-        int room = (int)((width - 2) / wide(1, size));
-        const char *inside = differ ? values[i] : NULL;
-        if (inside)
-            put(p, middle, p->y + CELL_HEIGHT / 2 + 5, strlen(inside) > (size_t)room ? size * 0.75 : size, "middle",
-                cell_ink(p, cell, read), false, (int)((width - 2) / wide(1, size * 0.75)), inside);
-        else
-            put_number(p, middle, p->y + CELL_HEIGHT / 2 + 5, size, cell_ink(p, cell, read), cell);
-        if (read)
-            put_number(p, middle, p->y + CELL_HEIGHT + 14, 11, vermillion, facts->first[i]);
-        if (facts->times[i] > 1) {
-            snprintf(text, sizeof text, "x%" PRId64, facts->times[i]);
-            put(p, middle, p->y + CELL_HEIGHT + 27, 10, "middle", vermillion, true, (int)(width / wide(1, 10)), text);
-            twice = true;
-        }
-    }
-    if (facts->numel)
-        put_label(p, p->y + CELL_HEIGHT + 14, "read as");
-    if (twice)
-        put_label(p, p->y + CELL_HEIGHT + 27, "times");
-    p->y += CELL_HEIGHT + 20 + (twice ? 13 : 0);
-    if (facts->n_window < facts->cells) {
-        snprintf(text, sizeof text, "cells %" PRId64 " to %" PRId64 " of %" PRId64 "; the others are not drawn",
-                 facts->window, facts->window + facts->n_window - 1, facts->cells);
-        put(p, LEFT, p->y + 12, 12, "start", grey, false, 100, text);
-        p->y += 16;
-    }
-    p->y += 22;
+    p->y = (int)bottom + 2;
 }
 
 static int digits(int64_t number)
 {
     return snprintf(NULL, 0, "%" PRId64, number);
+}
+
+/* How wide the cells are and how many there is room for: all their numbers must fit. */
+static void plan_strip(picture *p)
+{
+    const explain_facts *facts = p->facts;
+    int n = facts->n_window, widest = digits(facts->window + n), largest = 1, times = 1;
+    for (int i = 0; i < n; i++) {
+        char cell[24];
+        snprintf(cell, sizeof cell, "%" PRId64, facts->window + i);
+        explain_value(facts->x, facts->window + i, p->values[i], sizeof p->values[i]);
+        p->differ = p->differ || (*p->values[i] && strcmp(p->values[i], cell) != 0);
+        largest = digits(facts->first[i]) > largest ? digits(facts->first[i]) : largest;
+        times = digits(facts->times[i]) > times ? digits(facts->times[i]) : times;
+    }
+    double needed[] = {26, wide(widest, 11) + 5, wide(largest, 11) + 5, wide(times + 1, 10) + 5};
+    p->cell_width = n ? 720.0 / n : 52;
+    p->cell_width = p->cell_width > 52 ? 52 : p->cell_width;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        p->cell_width = needed[i] > p->cell_width ? needed[i] : p->cell_width;
+    p->shown = n * p->cell_width > MOST - LEFT - EDGE ? (int)((MOST - LEFT - EDGE) / p->cell_width) : n;
+    int strip = LEFT + (int)(p->shown * p->cell_width) + EDGE;
+    p->width = strip > LEAST ? strip : LEAST;
+}
+
+/* The cell, and what it holds in it. */
+static void write_cell(picture *p, int i)
+{
+    int64_t cell = p->facts->window + i;
+    bool read = p->facts->times[i] > 0;
+    double x = LEFT + i * p->cell_width, y = p->y + CELL_HEIGHT / 2 + 5,
+           size = wide(digits(cell), 14) + 6 > p->cell_width ? 11 : 14;
+    box(p, x, p->y, p->cell_width, CELL_HEIGHT, cell_fill(p, cell, read));
+    if (!p->differ) {
+        put_number(p, x + p->cell_width / 2, y, size, cell_ink(p, cell, read), cell);
+        return;
+    }
+    if (wide((int)strlen(p->values[i]), size) > p->cell_width - 3)
+        size *= 0.75;
+    put(p, x + p->cell_width / 2, y, size, "middle", cell_ink(p, cell, read), false,
+        (int)((p->cell_width - 2) / wide(1, size)), p->values[i]);
+}
+
+/* Numbers below the cells: what they are called where they do not say so themselves, and as what they are read. */
+static void write_rows(picture *p)
+{
+    const explain_facts *facts = p->facts;
+    bool twice = false;
+    int y = p->y + CELL_HEIGHT + 14, rows[] = {y, y + 14 * p->differ, y + 14 * p->differ + 13};
+    for (int i = 0; i < p->shown; i++) {
+        double middle = LEFT + (i + 0.5) * p->cell_width;
+        char text[24];
+        if (p->differ)
+            put_number(p, middle, rows[0], 11, grey, facts->window + i);
+        if (facts->times[i])
+            put_number(p, middle, rows[1], 11, vermillion, facts->first[i]);
+        if (facts->times[i] < 2)
+            continue;
+        snprintf(text, sizeof text, "x%" PRId64, facts->times[i]);
+        put(p, middle, rows[2], 10, "middle", vermillion, true, 24, text);
+        twice = true;
+    }
+    if (p->differ)
+        put_label(p, rows[0], "cell");
+    if (facts->numel)
+        put_label(p, rows[1], "read as");
+    if (twice)
+        put_label(p, rows[2], "times");
+    p->y = rows[twice ? 2 : 1] + 6;
+}
+
+static void write_strip(picture *p)
+{
+    const explain_facts *facts = p->facts;
+    char text[160];
+    write_brackets(p);
+    put_label(p, p->y + CELL_HEIGHT / 2 + 4, "memory");
+    if (p->shown == 0)
+        put(p, LEFT, p->y + CELL_HEIGHT / 2 + 4, 12, "start", grey, false, 40, "no cells");
+    for (int i = 0; i < p->shown; i++)
+        write_cell(p, i);
+    write_rows(p);
+    if (p->shown < facts->cells) {
+        snprintf(text, sizeof text, "cells %" PRId64 " to %" PRId64 " of %" PRId64 "; the others are not drawn",
+                 facts->window, facts->window + p->shown - 1, facts->cells);
+        put(p, LEFT, p->y + 12, 12, "start", grey, false, 100, text);
+        p->y += 16;
+    }
+    p->y += 22;
 }
 
 /* The cells in the order in which they are read, the jumps between them; those unlike the first one are bold. */
@@ -359,11 +401,10 @@ void explain_write_svg(FILE *stream, const explain_expression *it, const explain
 {
     char *body = NULL;
     size_t size = 0;
-    picture p = {.it = it, .facts = facts, .width = LEAST, .stream = open_memstream(&body, &size)};
+    picture p = {.it = it, .facts = facts, .stream = open_memstream(&body, &size)};
     if (!p.stream)
         return;
-    int strip = LEFT + facts->n_window * 26 + EDGE;
-    p.width = facts->n_window > 27 && strip > LEAST ? strip : LEAST;
+    plan_strip(&p);
     write_heading(&p);
     write_strip(&p);
     write_walk(&p);

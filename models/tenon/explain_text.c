@@ -27,6 +27,11 @@ static void label(const sheet *s, const char *name)
     fprintf(s->stream, "  %s%-*s%s", ink(s, faded), LABEL, name, ink(s, plain));
 }
 
+static int digits(int64_t number)
+{
+    return snprintf(NULL, 0, "%" PRId64, number);
+}
+
 static const char *const made_words[] = {"new memory", "view", "copy", "the same tensor"};
 
 /* The step's text on one line: blanks and control characters as one blank, cut in the middle of what is too long. */
@@ -49,18 +54,18 @@ static void write_steps(const sheet *s)
     enum { ROOM = 40, TEXT = 96 };
     const explain_expression *it = s->it;
     char text[ROOM + 1], shape[TEXT], stride[TEXT];
-    int width[3] = {4, 5, 6}, first = it->n_steps > 24 ? it->n_steps - 24 : 0;
+    int width[4] = {4, 5, 6, 6}, first = it->n_steps > 24 ? it->n_steps - 24 : 0;
     for (int i = first; i < it->n_steps; i++) {
         tn_tensor *x = it->step[i].result;
         step_text(it, &it->step[i], text, ROOM);
         explain_tuple(tn_sizes(x), tn_ndim(x), shape, 48);
         explain_tuple(tn_strides(x), tn_ndim(x), stride, 48);
-        int lengths[] = {(int)strlen(text), (int)strlen(shape), (int)strlen(stride)};
-        for (int k = 0; k < 3; k++)
+        int lengths[] = {(int)strlen(text), (int)strlen(shape), (int)strlen(stride), digits(tn_storage_offset(x))};
+        for (int k = 0; k < 4; k++)
             width[k] = lengths[k] > width[k] ? lengths[k] : width[k];
     }
-    fprintf(s->stream, "  %s%-*s  %-*s  %-*s  %-6s  %s%s\n", ink(s, faded), width[0], "step", width[1], "shape",
-            width[2], "stride", "offset", "made", ink(s, plain));
+    fprintf(s->stream, "  %s%-*s  %-*s  %-*s  %-*s  %s%s\n", ink(s, faded), width[0], "step", width[1], "shape",
+            width[2], "stride", width[3], "offset", "made", ink(s, plain));
     if (first)
         fprintf(s->stream, "  ... %d steps before\n", first);
     for (int i = first; i < it->n_steps; i++) {
@@ -68,8 +73,8 @@ static void write_steps(const sheet *s)
         step_text(it, step, text, ROOM);
         explain_tuple(tn_sizes(step->result), tn_ndim(step->result), shape, 48);
         explain_tuple(tn_strides(step->result), tn_ndim(step->result), stride, 48);
-        fprintf(s->stream, "  %-*s  %-*s  %-*s  %-6" PRId64 "  %s\n", width[0], text, width[1], shape, width[2], stride,
-                tn_storage_offset(step->result), made_words[step->made]);
+        fprintf(s->stream, "  %-*s  %-*s  %-*s  %-*" PRId64 "  %s\n", width[0], text, width[1], shape, width[2], stride,
+                width[3], tn_storage_offset(step->result), made_words[step->made]);
     }
     fputc('\n', s->stream);
 }
@@ -149,11 +154,6 @@ static void write_address(const sheet *s)
     fputc('\n', s->stream);
 }
 
-static int digits(int64_t number)
-{
-    return snprintf(NULL, 0, "%" PRId64, number);
-}
-
 /* A line of the strip: what each cell holds, is called, or is read as. */
 typedef enum strip_row { ROW_CELL, ROW_HOLDS, ROW_READ, ROW_TIMES } strip_row;
 
@@ -162,6 +162,10 @@ static void write_strip_row(const sheet *s, strip_row row, char values[][24], in
     static const char *const names[] = {"cell", "holds", "read as", "times"};
     const explain_facts *facts = s->facts;
     char text[32];
+    while (row > ROW_HOLDS && end > begin && facts->times[end - 1] == 0)
+        end--;
+    if (end == begin)
+        return;
     label(s, names[row]);
     for (int i = begin; i < end; i++) {
         bool read = facts->times[i] > 0;
@@ -225,17 +229,18 @@ static void write_order(const sheet *s)
 {
     const explain_facts *facts = s->facts;
     int64_t row = facts->ndim ? facts->size[facts->ndim - 1] : 1;
-    int width = digits(facts->high), position = 0;
+    int width = digits(facts->high), position = 0, columns = (LINE - LABEL - 2) / (width + 2);
+    columns = columns > COLUMNS ? COLUMNS : columns;
     label(s, "order");
     for (int lines = 0; position < facts->n_order && lines < ROWS; lines++) {
         if (lines)
             fprintf(s->stream, "  %-*s", LABEL, "");
         do {
-            if (position % row % COLUMNS)
+            if (position % row % columns)
                 fputc(' ', s->stream);
             fprintf(s->stream, "%*" PRId64 "%s", width, facts->order[position], position + 1 < facts->numel ? "," : "");
             position++;
-        } while (position < facts->n_order && position % row && position % row % COLUMNS);
+        } while (position < facts->n_order && position % row && position % row % columns);
         fputc('\n', s->stream);
     }
     if (position < facts->numel)

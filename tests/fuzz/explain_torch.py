@@ -1,8 +1,9 @@
 """Records random chains of views with what PyTorch makes of them, for test_explain.c to replay:
 python3 explain_torch.py N > ../data/explain_torch_VERSION.txt
 
-A line: the expression, shape, stride, offset, cells of the storage, contiguous, whether view(-1) works; tabs between. Of an
-expression that PyTorch refuses only "refused" follows."""
+A line: the expression, shape, stride, offset, cells of the storage, contiguous, whether view(-1) works, whether the
+memory is still the first tensor's (where there is memory); tabs between. Of an expression that PyTorch refuses only
+"refused" follows."""
 import random
 import sys
 import warnings
@@ -91,9 +92,10 @@ def on_dims(x):
 
 
 def step(x):
-    pool = [index(x), index(x), index(x), f".view({sizes_of(x.numel())})", f".reshape({sizes_of(x.numel())})", ".contiguous()",
-            ".clone()", ".ravel()", ".squeeze()", f".unsqueeze({draw.randint(-x.ndim - 1, x.ndim)})",
-            f".as_strided((2, {draw.randint(0, 3)}), ({draw.randint(0, 3)}, {draw.randint(0, 2)}), {draw.randint(0, 3)})",
+    pool = [index(x), index(x), index(x), f".view({sizes_of(x.numel())})", f".reshape({sizes_of(x.numel())})",
+            ".contiguous()", ".clone()", ".ravel()", ".squeeze()", f".unsqueeze({draw.randint(-x.ndim - 1, x.ndim)})",
+            f".as_strided((2, {draw.randint(0, 3)}), ({draw.randint(0, 3)}, {draw.randint(0, 2)}), "
+            f"{draw.randint(0, 3)})",
             draw.choice([".to(torch.float64)", ".double()", ".view(torch.int32)", ".view(torch.uint8)", ".detach()"])]
     if x.ndim:
         pool += list(on_dims(x))
@@ -101,17 +103,18 @@ def step(x):
 
 
 def expression():
-    text = draw.choice(["arange(12)", "arange(24).view(2, 3, 4)", "arange(2, 26, 2)", "zeros(2, 3, 2)", "ones((4, 4))", "eye(3)",
-                        "full((2, 1, 3), 7)", "tensor([[1, 2], [3, 4]])", "empty_strided((2, 3), (1, 2))", "zeros(2, 0, 3)",
-                        "arange(120).view(2, 3, 4, 5)", "tensor(2.5)"])
+    text = draw.choice(["arange(12)", "arange(24).view(2, 3, 4)", "arange(2, 26, 2)", "zeros(2, 3, 2)", "ones((4, 4))",
+                        "eye(3)", "full((2, 1, 3), 7)", "tensor([[1, 2], [3, 4]])", "empty_strided((2, 3), (1, 2))",
+                        "zeros(2, 0, 3)", "arange(120).view(2, 3, 4, 5)", "tensor(2.5)"])
+    x = first = eval(text, dict(NAMES))
     for _ in range(draw.randint(1, 5)):
-        x = eval(text, dict(NAMES))
-        text += step(x)
+        link = step(x)
+        text += link
         try:
-            eval(text, dict(NAMES))
+            x = eval("x" + link, dict(NAMES, x=x))
         except (RuntimeError, IndexError, ValueError):
-            return text, None
-    return text, eval(text, dict(NAMES))
+            return text, None, None
+    return text, x, first
 
 
 def flattens(x):
@@ -126,7 +129,7 @@ def main():
     print(f"# {__doc__.splitlines()[0][:-1].split(', for')[0]}; PyTorch {torch.__version__.split('+')[0]}, seed 4")
     seen = set()
     while len(seen) < int(sys.argv[1]):
-        text, x = expression()
+        text, x, first = expression()
         if text in seen or len(text) > 200 or (x is None and draw.random() < 0.5):
             continue
         seen.add(text)
@@ -134,8 +137,9 @@ def main():
             print(text, "refused", sep="\t")
             continue
         cells = x.untyped_storage().nbytes() // x.element_size()
-        print(text, tuple(x.shape), tuple(x.stride()), x.storage_offset(), cells, int(x.is_contiguous()), int(flattens(x)),
-              sep="\t")
+        shared = x.untyped_storage().data_ptr() == first.untyped_storage().data_ptr() or not cells
+        print(text, tuple(x.shape), tuple(x.stride()), x.storage_offset(), cells, int(x.is_contiguous()),
+              int(flattens(x)), int(shared), sep="\t")
 
 
 main()

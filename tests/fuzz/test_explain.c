@@ -1,8 +1,8 @@
 /* Tens of thousands of expressions for tenon explain: grown from its grammar, then cut, doubled, swapped and scratched.
  *
- * Nothing crashes or leaves an error pending; each refused text has a column within it and a message; of each that is read
- * all writers write, and what is said of view(-1) and of contiguity is what the tensor says. The seed and the text are
- * told on failure. */
+ * Nothing crashes or leaves an error pending; each refused text has a column within it and a message; of each that is
+ * read all writers write, and what is said of view(-1) and of contiguity is what the tensor says. The seed and the text
+ * are told on failure. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +213,44 @@ static int columns(void)
     return n;
 }
 
+/* Where a text of the picture stands: width from its characters, in a face of which each is 0.6 of the size wide. */
+typedef struct place {
+    double left, right, top, bottom;
+} place;
+
+/* The texts of the picture are within it and do not touch each other. */
+static void check_picture(char *svg, unsigned seed)
+{
+    enum { PLACES = 2048 };
+    static place all[PLACES];
+    int n = 0, width = 0;
+    char *at = strstr(svg, "width=");
+    assert_non_null(at);
+    width = atoi(at + 7);
+    while ((at = strstr(at, "<text "))) {
+        double x, y, size;
+        char anchor[16];
+        assert_int_equal(
+            sscanf(at, "<text x=\"%lf\" y=\"%lf\" font-size=\"%lf\" text-anchor=\"%15[a-z]", &x, &y, &size, anchor), 4);
+        at = strchr(at, '>') + 1;
+        int characters = 0;
+        for (; *at != '<'; at++, characters++)
+            if (*at == '&')
+                at = strchr(at, ';');
+        double wide = 0.6 * size * characters, left = anchor[0] == 'e' ? x - wide : anchor[0] == 'm' ? x - wide / 2 : x;
+        assert_true(n < PLACES);
+        all[n++] = (place){left, left + wide, y - 0.73 * size, y};
+    }
+    for (int i = 0; i < n; i++) {
+        if (all[i].left < 0 || all[i].right > width)
+            fail_msg("seed %u: %s\ntext %d of the picture is outside", seed, text, i);
+        for (int k = 0; k < i; k++)
+            if (all[i].left < all[k].right && all[k].left < all[i].right && all[i].top < all[k].bottom &&
+                all[k].top < all[i].bottom)
+                fail_msg("seed %u: %s\ntexts %d and %d of the picture overlap", seed, text, k, i);
+    }
+}
+
 static void check_read(const explain_expression *it, unsigned seed, FILE *sink)
 {
     explain_facts facts;
@@ -228,7 +266,16 @@ static void check_read(const explain_expression *it, unsigned seed, FILE *sink)
         fail_msg("seed %u: %s\nreads cell %ld of %ld", seed, text, (long)facts.high, (long)facts.cells);
     rewind(sink);
     explain_write_text(sink, it, &facts, draw(2));
-    explain_write_svg(sink, it, &facts);
+    if (seed % 8 == 0) {
+        char *svg = NULL;
+        size_t size = 0;
+        FILE *memory = open_memstream(&svg, &size);
+        assert_non_null(memory);
+        explain_write_svg(memory, it, &facts);
+        fclose(memory);
+        check_picture(svg, seed);
+        free(svg);
+    }
     explain_write_json(sink, it, &facts);
     if (tn_error_code())
         fail_msg("seed %u: %s\nleft an error: %s", seed, text, tn_error_message());
@@ -317,8 +364,9 @@ static void describe(const explain_expression *it, char *buf, size_t size)
         fail_msg("%s: %s", it->text, tn_error_message());
     explain_tuple(facts.size, facts.ndim, shape, sizeof shape);
     explain_tuple(facts.stride, facts.ndim, stride, sizeof stride);
-    snprintf(buf, size, "%s\t%s\t%ld\t%ld\t%d\t%d", shape, stride, (long)facts.offset, (long)facts.cells,
-             facts.contiguous, facts.flat);
+    bool shared = tn_is_same_storage(facts.x, it->step[0].result) || facts.cells == 0;
+    snprintf(buf, size, "%s\t%s\t%ld\t%ld\t%d\t%d\t%d", shape, stride, (long)facts.offset, (long)facts.cells,
+             facts.contiguous, facts.flat, shared);
 }
 
 static void test_pytorch_agrees(void **unused)
@@ -355,4 +403,43 @@ static void test_pytorch_agrees(void **unused)
         fail_msg("%d of %d differ", wrong, lines);
 }
 
-TEST_MAIN(test(test_pytorch_agrees), test(test_no_text_harms), test(test_extremes))
+/* Each allocation fails once: the text is refused or read, everything is given back, and the next reading works. */
+static void test_no_memory(void **unused)
+{
+    (void)unused;
+    static const char whole[] =
+        "x = arange(12).view(3, 4); x.T.contiguous().chunk(2)[1].reshape(2, 3)[:, None, 1:].double()";
+    static explain_expression it;
+    explain_trouble why;
+    explain_facts facts;
+    FILE *sink = tmpfile();
+    int failures = 0;
+    assert_non_null(sink);
+    for (int k = 0;; k++) {
+        tn_scope scope = tn_scope_begin();
+        int64_t live = tn_get_memory_stats().live_blocks;
+        tn_fail_allocation(k, false);
+        bool read = explain_read(whole, &it, &why);
+        if (read && explain_look(it.step[it.last].result, &facts)) {
+            rewind(sink);
+            explain_write_text(sink, &it, &facts, false);
+            explain_write_svg(sink, &it, &facts);
+            explain_write_json(sink, &it, &facts);
+        }
+        bool failed = tn_allocation_failed();
+        tn_fail_allocation(-1, false);
+        tn_error_clear();
+        if (!read && (!why.by_library || why.column < 1 || !failed))
+            fail_msg("allocation %d: %s", k, why.message);
+        tn_scope_end(scope);
+        if (tn_get_memory_stats().live_blocks > live)
+            fail_msg("allocation %d: blocks are lost", k);
+        if (!failed)
+            break;
+        failures++;
+    }
+    fclose(sink);
+    assert_true(failures > 10);
+}
+
+TEST_MAIN(test(test_no_memory), test(test_pytorch_agrees), test(test_no_text_harms), test(test_extremes))
