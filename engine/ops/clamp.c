@@ -44,6 +44,29 @@ CLAMP(double, f64)
 CLAMP(int64_t, i64)
 CLAMP(uint64_t, u64)
 
+/* Whether a bound is below (-1) or above (1) what an integer dtype holds; 0 when it is within, or the dtype floats. */
+static int beyond_range(tn_scalar given, tn_dtype dtype)
+{
+    if (given.kind == NO_BOUND || !tni_is_integral(dtype))
+        return 0;
+    double value = tni_scalar_real(given), bits = (double)(8 * tni_itemsize(dtype));
+    bool sign = tni_dtype_kind(dtype) == TNI_INT;
+    double low = sign ? -ldexp(1, (int)bits - 1) : 0, high = ldexp(1, sign ? (int)bits - 1 : (int)bits);
+    if (given.kind == TN_SCALAR_INT && tni_itemsize(dtype) == 8)
+        return !sign && given.value.i < 0 ? -1 : 0;
+    return value < low ? -1 : value >= high;
+}
+
+static tn_status check_bounds(const tni_call *call, tn_dtype dtype)
+{
+    const clamp_attr *attr = call->attr;
+    bool low = beyond_range(attr->min, dtype) > 0, high = beyond_range(attr->max, dtype) < 0;
+    if (!low && !high)
+        return TN_OK;
+    return TNI_FAIL(TN_ERROR_OVERFLOW, tni_call_name(call), "%s is %.17g, beyond what %s holds", low ? "min" : "max",
+                    tni_scalar_real(low ? attr->min : attr->max), tn_dtype_name(dtype));
+}
+
 static tn_status clamp_infer(tni_call *call, tni_meta *meta)
 {
     static const tni_loop lanes[TNI_LANES] = {clamp_f32, clamp_f64, clamp_i64, clamp_u64, NULL, NULL};
@@ -61,6 +84,8 @@ static tn_status clamp_infer(tni_call *call, tni_meta *meta)
     if (dtype == TN_DTYPE_NONE)
         return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "%s and the bounds have no common dtype",
                         tn_dtype_name((tn_dtype)x->dtype));
+    if (check_bounds(call, dtype))
+        return tni_pending();
     tni_meta_like(meta, x, dtype);
     call->dense = tni_contiguous(x) && (tn_dtype)x->dtype == dtype;
     return tni_set_loop(call, lanes, dtype);
@@ -76,7 +101,7 @@ static void set_bound(const tni_call *call, tn_scalar given, bool low, bound *to
         [TNI_LANE_U64] = {{.u64 = UINT64_MAX}, {.u64 = 0}},
     };
     _Alignas(16) char common[16];
-    if (given.kind == NO_BOUND) {
+    if (given.kind == NO_BOUND || beyond_range(given, call->common) != 0) {
         *to = none[tni_lane_of(call->compute)][low];
         return;
     }

@@ -22,8 +22,8 @@ static tn_status triangle_infer(tni_call *call, tni_meta *meta)
     if (!(call->op->dtypes & TNI_DTYPE_BIT(x->dtype)))
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, tni_call_name(call), "no kernel for %s on cpu",
                         tn_dtype_name((tn_dtype)x->dtype));
-    tni_meta_like(meta, x, (tn_dtype)x->dtype);
-    return TN_OK;
+    memcpy(meta->room, x->sizes, (size_t)x->ndim * sizeof *meta->room);
+    return tni_meta_contiguous(call, meta, x->ndim, (tn_dtype)x->dtype, (tn_device_type)x->device);
 }
 
 /* Row i keeps its first `kept` columns of the lower triangle, or loses them of the upper one. */

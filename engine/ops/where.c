@@ -111,6 +111,9 @@ static tn_status where_infer(tni_call *call, tni_meta *meta)
         return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "the two have no common dtype; convert one with tn_to");
     if (!(call->op->dtypes & TNI_DTYPE_BIT(dtype)))
         return tni_fail_no_kernel(call, dtype);
+    for (int i = 1; i < 3; i++)
+        if (!call->in[i] && tni_is_integral(dtype) && tni_check_value(tni_call_name(call), attr->number[i - 1], dtype))
+            return tni_pending();
     int ndim = broadcast_all(call, meta, order);
     if (ndim < 0 || tni_meta_contiguous(call, meta, ndim, dtype, (tn_device_type)mask->device))
         return tni_pending();

@@ -121,7 +121,7 @@ TN_API tn_tensor *tn_stack(tn_tensor *const *tensors, int n, int dim);
  * k 0 is the main one, 1 the one above it.
  * x       [..., n, m]
  * dtype   any number but float8 and uint16 to uint64
- * result  x's shape and order of strides
+ * result  x's shape, contiguous
  * errors  common; TN_ERROR_DIM (fewer than 2 dims)
  * grad    x
  * cost    O(numel)

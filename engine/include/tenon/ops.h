@@ -81,7 +81,9 @@ TN_API tn_status tn_minimum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
  * low, high  NULL: no such bound. A high one below the low one wins; a NaN one makes everything NaN; a NaN element stays
  * dtype   all real ones but float8; bool is promoted by the bounds
  * result  x's shape, the dtype that x and the bounds promote to
- * errors  common; TN_ERROR_ARGUMENT (no bound at all)
+ *         bounds beyond an integer dtype's range leave everything
+ * errors  common; TN_ERROR_ARGUMENT (no bound at all), TN_ERROR_OVERFLOW (a low bound above an integer dtype's range, a
+ *         high one below it)
  * grad    x, 0 at and beyond a bound
  * cost    O(numel)
  * source  torch.clamp */
@@ -93,7 +95,7 @@ TN_API tn_status tn_clamp_out(tn_tensor *out, tn_tensor *x, const tn_scalar *low
  * condition    bool (uint8 is taken too)
  * self, other  tensors or numbers, of any dtype that is a number; all three broadcast
  * result  broadcast shape, promoted dtype
- * errors  common; TN_ERROR_DTYPE (another condition)
+ * errors  common; TN_ERROR_DTYPE (another condition), TN_ERROR_OVERFLOW (a number that the result's integer dtype does not hold)
  * grad    self and other
  * cost    O(numel)
  * source  torch.where */
