@@ -15,27 +15,64 @@ static inline T E(beyond_one)(T x, T best)
     return x BEYOND best || IS_NAN(x) ? x : best;
 }
 
+enum { E(dense_from) = 32 }; /* elements from which a dense row is worth taking by itself */
+
+/* A dense row of n >= 32 elements. The last 8 may be taken twice. */
+static inline T E(dense)(const T *x, int64_t n)
+{
+    F(lanes) a = *(const F(part) *)x, b = *(const F(part) *)(x + 8), c = *(const F(part) *)(x + 16),
+             d = *(const F(part) *)(x + 24);
+    int64_t i = 32;
+    for (; i + 32 <= n; i += 32) {
+        a = E(beyond)(*(const F(part) *)(x + i), a);
+        b = E(beyond)(*(const F(part) *)(x + i + 8), b);
+        c = E(beyond)(*(const F(part) *)(x + i + 16), c);
+        d = E(beyond)(*(const F(part) *)(x + i + 24), d);
+    }
+    a = E(beyond)(E(beyond)(d, c), E(beyond)(b, a));
+    for (; i + 8 <= n; i += 8)
+        a = E(beyond)(*(const F(part) *)(x + i), a);
+    if (i < n)
+        a = E(beyond)(*(const F(part) *)(x + n - 8), a);
+    a = E(beyond)(__builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3), a);
+    a = E(beyond)(__builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5), a);
+    return E(beyond_one)(a[1], a[0]);
+}
+
+static inline T E(strided)(const T *x, int64_t stride, int64_t n)
+{
+    T best = x[0];
+    for (int64_t i = 1; i < n; i++)
+        best = E(beyond_one)(x[i * stride], best);
+    return best;
+}
+
 static tni_total E(row)(const void *data, int64_t stride, int64_t n)
 {
-    const T *x = data;
-    T best = x[0];
-    int64_t i = 1;
-    if (stride == 1 && n >= 16) {
-        F(lanes) a = *(const F(part) *)x, b = *(const F(part) *)(x + 8);
-        for (i = 16; i + 16 <= n; i += 16) {
-            a = E(beyond)(*(const F(part) *)(x + i), a);
-            b = E(beyond)(*(const F(part) *)(x + i + 8), b);
-        }
-        a = E(beyond)(a, b);
-        best = a[0];
-        for (int l = 1; l < 8; l++)
-            best = E(beyond_one)(a[l], best);
-    }
-    for (; i < n; i++)
-        best = E(beyond_one)(x[i * stride], best);
+    T best = stride == 1 && n >= E(dense_from) ? E(dense)(data, n) : E(strided)(data, stride, n);
     tni_total result;
     memcpy(&result, &best, sizeof best);
     return result;
+}
+
+static void E(rows)(void *totals, const void *data, int64_t row_stride, int64_t stride, int64_t rows, int64_t n)
+{
+    T *best = totals;
+    const T *x = data;
+    int64_t r = 0;
+    if (stride == 1 && n >= E(dense_from)) {
+        for (; r < rows; r++, x += row_stride)
+            best[r] = E(dense)(x, n);
+        return;
+    }
+    for (; r + 8 <= rows; r += 8, x += 8 * row_stride) {
+        F(lanes) a = F(across)(x, row_stride);
+        for (int64_t i = 1; i < n; i++)
+            a = E(beyond)(F(across)(x + i * stride, row_stride), a);
+        memcpy(best + r, &a, sizeof a);
+    }
+    for (; r < rows; r++, x += row_stride)
+        best[r] = E(strided)(x, stride, n);
 }
 
 static void E(columns)(void *totals, const void *data, int64_t row_stride, int64_t rows, int64_t columns)

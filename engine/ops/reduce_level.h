@@ -1,5 +1,6 @@
 /* The reduction kernels of one CPU level: included by reduce_baseline.c, reduce_avx2.c and reduce_avx512.c, which
  * name LEVEL. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "ops/reduce.h"
@@ -27,8 +28,8 @@
 #include "ops/reduce.kernel.h"
 
 extern const tni_reduce_kernels LEVEL;
+#define KERNEL(reduction, suffix) {reduction##_row_##suffix, reduction##_rows_##suffix, reduction##_columns_##suffix}
+#define KERNELS(reduction) {KERNEL(reduction, f32), KERNEL(reduction, f64), KERNEL(reduction, i64)}
+
 const tni_reduce_kernels LEVEL = {
-    .kernel = {
-        [TNI_SUM] = {{sum_row_f32, sum_columns_f32}, {sum_row_f64, sum_columns_f64}, {sum_row_i64, sum_columns_i64}},
-        [TNI_MAX] = {{max_row_f32, max_columns_f32}, {max_row_f64, max_columns_f64}, {max_row_i64, max_columns_i64}},
-        [TNI_MIN] = {{min_row_f32, min_columns_f32}, {min_row_f64, min_columns_f64}, {min_row_i64, min_columns_i64}}}};
+    .kernel = {[TNI_SUM] = KERNELS(sum), [TNI_MAX] = KERNELS(max), [TNI_MIN] = KERNELS(min)}};

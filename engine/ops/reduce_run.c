@@ -1,0 +1,494 @@
+/* How reductions run.
+ *
+ * Note [Order of sums]
+ * The elements that fall into one result are walked in the order of memory and cut into pieces of PIECE along the
+ * walk. A piece is summed in 32 lanes and a tree, the pieces' sums are added pairwise (a binary counter of partial
+ * sums), and so are the chunks of CHUNK elements that threads take. Where the kept dim is the dense one, rows are
+ * added to a row of totals instead, BAND rows at a time into a fresh row of totals that is then added to the result.
+ * All of it depends on shape, strides and dtypes alone: the same bits for every thread count. The error of a float64 sum
+ * is of the order of (PIECE / 32 + log2 n) eps, as pairwise summation has it; a float32 sum is rounded once. Elements
+ * that are converted first are converted in blocks of TNI_BLOCK, which are their pieces.
+ *
+ * Results that are one piece each are made many at a time, with the same bits: short rows would cost more to set up
+ * than to add. */
+#include <math.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "core/geometry.h"
+#include "core/iterator.h"
+#include "ops/pointwise.h"
+#include "ops/reduce.h"
+
+enum { PIECE = 4096, CHUNK = 1 << 16, BAND = 128, LEAST_COLUMNS = 16, MANY = 256, TASK = 1 << 15 };
+
+extern const tni_reduce_kernels tni_reduce_baseline, tni_reduce_avx2, tni_reduce_avx512;
+
+static const tni_reduce_kernels *const levels[TNI_CPU_LEVELS] = {
+    [TNI_CPU_BASELINE] = &tni_reduce_baseline,
+    [TNI_CPU_AVX2] = &tni_reduce_avx2,
+    [TNI_CPU_AVX512] = &tni_reduce_avx512,
+};
+
+/* One set of dims, fastest first, merged where they continue one another. */
+typedef struct walk {
+    int ndim;
+    int64_t numel;
+    int64_t sizes[TN_MAX_NDIM];
+    int64_t strides[TN_MAX_NDIM];     /* of x, elements */
+    int64_t out_strides[TN_MAX_NDIM]; /* of the result, elements; 0 for reduced dims */
+} walk;
+
+typedef struct plan {
+    walk kept, reduced;
+    const char *x;
+    char *out;
+    tn_dtype x_dtype, compute, out_dtype;
+    tni_converter convert; /* x to compute; NULL when they are the same */
+    tni_converter truth;   /* x to bool, before that: sums in bool ask whether anything is true; NULL otherwise */
+    const tni_reduce_kernel *kernel;
+    tni_reduction reduction;
+    int64_t divisor; /* of a mean; 1 otherwise */
+    int64_t many;    /* results that a task makes, when each is one piece */
+    int64_t chunks;  /* pieces of CHUNK elements that one result is cut into */
+    tni_total *partial; /* [kept.numel][chunks] in the workspace, when there is more than one chunk */
+} plan;
+
+static void make_walk(walk *w, const tn_tensor *x, uint64_t mask, bool take, const int64_t *out_strides)
+{
+    const int64_t *operands[2] = {x->strides, NULL};
+    int perm[TN_MAX_NDIM];
+    tni_dim_order(x->sizes, x->ndim, operands, 2, perm);
+    w->ndim = 0;
+    w->numel = 1;
+    for (int i = 0; i < x->ndim; i++) {
+        int d = perm[i], last = w->ndim - 1;
+        if (((mask >> d) & 1) != take)
+            continue;
+        w->numel *= x->sizes[d];
+        if (x->sizes[d] == 1)
+            continue;
+        if (last >= 0 && x->strides[d] == w->strides[last] * w->sizes[last] &&
+            out_strides[d] == w->out_strides[last] * w->sizes[last]) {
+            w->sizes[last] *= x->sizes[d];
+            continue;
+        }
+        w->sizes[w->ndim] = x->sizes[d];
+        w->strides[w->ndim] = x->strides[d];
+        w->out_strides[w->ndim++] = out_strides[d];
+    }
+    if (w->ndim == 0) {
+        w->sizes[0] = 1;
+        w->strides[0] = w->out_strides[0] = 0;
+        w->ndim = 1;
+    }
+}
+
+/* Where linear position i of the walk is, in elements of x and of the result. */
+static int64_t position(const walk *w, int64_t i, int64_t *out)
+{
+    int64_t at = 0;
+    *out = 0;
+    for (int d = 0; d < w->ndim; d++) {
+        int64_t index = i % w->sizes[d];
+        i /= w->sizes[d];
+        at += index * w->strides[d];
+        *out += index * w->out_strides[d];
+    }
+    return at;
+}
+
+/* Partial results, added pairwise: level[i] stands for 2^i pieces. */
+typedef struct cascade {
+    uint64_t count;
+    tni_total level[64];
+} cascade;
+
+static bool is_complex(const plan *p)
+{
+    return tni_dtype_kind(p->compute) == TNI_COMPLEX;
+}
+
+/* Whether b is taken: it is beyond a, or NaN. */
+static bool beyond(const plan *p, tni_total a, tni_total b)
+{
+    bool most = p->reduction == TNI_MAX;
+    if (p->compute == TN_INT64)
+        return most ? b.i64 > a.i64 : b.i64 < a.i64;
+    double x = p->compute == TN_FLOAT32 ? (double)a.f32 : a.f64, y = p->compute == TN_FLOAT32 ? (double)b.f32 : b.f64;
+    return isnan(y) || (most ? y > x : y < x);
+}
+
+static tni_total fold(const plan *p, tni_total a, tni_total b)
+{
+    tni_total both = {.i64 = 0};
+    if (p->reduction != TNI_SUM)
+        return beyond(p, a, b) ? b : a;
+    if (p->compute == TN_INT64) {
+        both.i64 = (int64_t)((uint64_t)a.i64 + (uint64_t)b.i64);
+    } else if (is_complex(p)) {
+        both.c128[0] = a.c128[0] + b.c128[0];
+        both.c128[1] = a.c128[1] + b.c128[1];
+    } else {
+        both.f64 = a.f64 + b.f64;
+    }
+    return both;
+}
+
+/* Complex rows are two rows of real numbers, each at every second place. */
+static tni_total row_of(const plan *p, const char *x, int64_t stride, int64_t n)
+{
+    if (!is_complex(p))
+        return p->kernel->row(x, stride, n);
+    tni_total both = {.i64 = 0};
+    both.c128[0] = p->kernel->row(x, 2 * stride, n).f64;
+    both.c128[1] = p->kernel->row(x + tni_itemsize(p->compute) / 2, 2 * stride, n).f64;
+    return both;
+}
+
+static void cascade_add(const plan *p, cascade *c, tni_total value)
+{
+    int level = 0;
+    for (; (c->count >> level) & 1; level++)
+        value = fold(p, c->level[level], value);
+    c->level[level] = value;
+    c->count++;
+}
+
+static tni_total cascade_end(const plan *p, const cascade *c)
+{
+    tni_total total = {.i64 = 0};
+    bool any = false;
+    for (int level = 0; c->count >> level; level++) {
+        if (!((c->count >> level) & 1))
+            continue;
+        total = any ? fold(p, c->level[level], total) : c->level[level];
+        any = true;
+    }
+    return total;
+}
+
+/* Converts n <= WIDENED elements to the dtype of the arithmetic; strides in bytes. */
+enum { WIDENED = 2048 };
+
+static void widen(const plan *p, void *to, const char *x, int64_t stride, int64_t n)
+{
+    char truth[WIDENED];
+    if (p->truth) {
+        p->truth(truth, 1, x, stride, n);
+        x = truth;
+        stride = 1;
+    }
+    p->convert(to, tni_itemsize(p->compute), x, stride, n);
+}
+
+/* Folds n elements from `x`, converting them first if need be. */
+static void fold_row(const plan *p, cascade *c, const char *x, int64_t stride, int64_t n)
+{
+    _Alignas(64) char block[TNI_BLOCK * 16];
+    int64_t itemsize = tni_itemsize(p->x_dtype), piece = p->convert ? TNI_BLOCK : PIECE;
+    for (int64_t i = 0; i < n; i += piece) {
+        int64_t some = n - i < piece ? n - i : piece;
+        const char *here = x + i * stride * itemsize;
+        if (p->convert) {
+            widen(p, block, here, stride * itemsize, some);
+            cascade_add(p, c, row_of(p, block, 1, some));
+        } else {
+            cascade_add(p, c, row_of(p, here, stride, some));
+        }
+    }
+}
+
+/* Elements begin .. end-1 of the reduced walk of one result. */
+static tni_total fold_range(const plan *p, const char *x, int64_t begin, int64_t end)
+{
+    const walk *w = &p->reduced;
+    cascade c;
+    c.count = 0;
+    while (begin < end) {
+        int64_t unused, at = position(w, begin, &unused), first = begin % w->sizes[0];
+        int64_t n = w->sizes[0] - first < end - begin ? w->sizes[0] - first : end - begin;
+        fold_row(p, &c, x + at * tni_itemsize(p->x_dtype), w->strides[0], n);
+        begin += n;
+    }
+    return cascade_end(p, &c);
+}
+
+/* Bytes of a total as the kernels leave it. */
+static int64_t total_size(const plan *p)
+{
+    return is_complex(p) ? 16 : p->reduction == TNI_SUM ? 8 : tni_itemsize(p->compute);
+}
+
+/* Rounds n totals to the result's dtype, from element `at` of the result; changes them. */
+static void store(const plan *p, int64_t at, int64_t stride, void *totals, int64_t n)
+{
+    double *numbers = totals, divisor = (double)p->divisor;
+    int64_t itemsize = tni_itemsize(p->out_dtype), size = total_size(p);
+    tn_dtype dtype = p->compute;
+    if (is_complex(p))
+        dtype = TN_COMPLEX128;
+    else if (p->reduction == TNI_SUM && p->compute == TN_FLOAT32)
+        dtype = TN_FLOAT64;
+    for (int64_t i = 0, count = divisor != 1 ? n * size / 8 : 0; i < count; i++)
+        numbers[i] /= divisor;
+    tni_converter_of(dtype, p->out_dtype)(p->out + at * itemsize, stride * itemsize, totals, size, n);
+}
+
+static void row_task(void *context, int64_t task)
+{
+    plan *p = context;
+    int64_t result = task / p->chunks, chunk = task % p->chunks, out;
+    const char *x = p->x + position(&p->kept, result, &out) * tni_itemsize(p->x_dtype);
+    int64_t begin = p->chunks == 1 ? 0 : chunk * CHUNK, end = p->reduced.numel;
+    if (p->chunks > 1 && begin + CHUNK < end)
+        end = begin + CHUNK;
+    tni_total total = fold_range(p, x, begin, end);
+    if (p->chunks == 1)
+        store(p, out, 0, &total, 1);
+    else
+        p->partial[task] = total;
+}
+
+enum { ROWS_A_TASK = 64 };
+
+static void rows_task(void *context, int64_t group)
+{
+    plan *p = context;
+    int64_t tasks = p->kept.numel * p->chunks, end = (group + 1) * ROWS_A_TASK;
+    for (int64_t task = group * ROWS_A_TASK; task < (end < tasks ? end : tasks); task++)
+        row_task(p, task);
+}
+
+static void run_rows(plan *p)
+{
+    int64_t tasks = p->kept.numel * p->chunks;
+    bool large = p->kept.numel * p->reduced.numel >= 2 * TNI_GRAIN;
+    if (!large || tasks == 1)
+        for (int64_t task = 0; task < tasks; task++)
+            row_task(p, task);
+    else if (p->reduced.numel >= TNI_BLOCK)
+        tni_parallel_for(tasks, row_task, p);
+    else
+        tni_parallel_for((tasks + ROWS_A_TASK - 1) / ROWS_A_TASK, rows_task, p);
+    for (int64_t result = 0; result < p->kept.numel && p->chunks > 1; result++) {
+        cascade c;
+        c.count = 0;
+        int64_t out;
+        for (int64_t chunk = 0; chunk < p->chunks; chunk++)
+            cascade_add(p, &c, p->partial[result * p->chunks + chunk]);
+        position(&p->kept, result, &out);
+        tni_total total = cascade_end(p, &c);
+        store(p, out, 0, &total, 1);
+    }
+}
+
+/* Folds `rows` <= MANY rows of one piece each; strides in elements. */
+static void fold_many(const plan *p, void *totals, const char *x, int64_t row_stride, int64_t stride, int64_t rows)
+{
+    const int64_t n = p->reduced.numel, half = tni_itemsize(p->compute) / 2;
+    if (!is_complex(p)) {
+        p->kernel->rows(totals, x, row_stride, stride, rows, n);
+        return;
+    }
+    double parts[2][MANY], *total = totals;
+    p->kernel->rows(parts[0], x, 2 * row_stride, 2 * stride, rows, n);
+    p->kernel->rows(parts[1], x + half, 2 * row_stride, 2 * stride, rows, n);
+    for (int64_t r = 0; r < rows; r++) {
+        total[2 * r] = parts[0][r];
+        total[2 * r + 1] = parts[1][r];
+    }
+}
+
+/* The same of rows that are converted first: as they lie, column by column, or row by row. */
+static void fold_many_widened(const plan *p, char *totals, const char *x, int64_t row_stride, int64_t rows)
+{
+    _Alignas(64) char block[WIDENED * 8];
+    const int64_t n = p->reduced.numel, stride = p->reduced.strides[0], itemsize = tni_itemsize(p->x_dtype),
+                  wide = tni_itemsize(p->compute), most = (int64_t)sizeof block / wide / n;
+    for (int64_t r = 0, some; r < rows; r += some, x += some * row_stride * itemsize) {
+        some = rows - r < most ? rows - r : most;
+        char *to = totals + r * total_size(p);
+        if (stride == 1 && row_stride == n) {
+            widen(p, block, x, itemsize, some * n);
+            fold_many(p, to, block, n, 1, some);
+        } else if (n < some) {
+            for (int64_t i = 0; i < n; i++)
+                widen(p, block + i * some * wide, x + i * stride * itemsize, row_stride * itemsize, some);
+            fold_many(p, to, block, 1, some, some);
+        } else {
+            for (int64_t i = 0; i < some; i++)
+                widen(p, block + i * n * wide, x + i * row_stride * itemsize, stride * itemsize, n);
+            fold_many(p, to, block, n, 1, some);
+        }
+    }
+}
+
+/* Task: p->many results, each of one piece. */
+static void many_task(void *context, int64_t task)
+{
+    const plan *p = context;
+    const walk *kept = &p->kept;
+    _Alignas(64) char totals[MANY * 16];
+    int64_t at = task * p->many, end = at + p->many < kept->numel ? at + p->many : kept->numel;
+    while (at < end) {
+        int64_t out, rows = kept->sizes[0] - at % kept->sizes[0];
+        const char *x = p->x + position(kept, at, &out) * tni_itemsize(p->x_dtype);
+        rows = rows < end - at ? rows : end - at;
+        rows = rows < MANY ? rows : MANY;
+        if (p->convert)
+            fold_many_widened(p, totals, x, kept->strides[0], rows);
+        else
+            fold_many(p, totals, x, kept->strides[0], p->reduced.strides[0], rows);
+        store(p, out, kept->out_strides[0], totals, rows);
+        at += rows;
+    }
+}
+
+/* Makes the longest of the kept dims the first, if the first is short. */
+static void lengthen(walk *kept)
+{
+    int longest = 0;
+    for (int d = 1; d < kept->ndim && kept->sizes[0] < LEAST_COLUMNS; d++)
+        if (kept->sizes[d] > kept->sizes[longest])
+            longest = d;
+    const int64_t size = kept->sizes[0], stride = kept->strides[0], out_stride = kept->out_strides[0];
+    kept->sizes[0] = kept->sizes[longest];
+    kept->strides[0] = kept->strides[longest];
+    kept->out_strides[0] = kept->out_strides[longest];
+    kept->sizes[longest] = size;
+    kept->strides[longest] = stride;
+    kept->out_strides[longest] = out_stride;
+}
+
+static bool one_piece(const plan *p)
+{
+    return p->reduced.ndim == 1 && p->reduced.numel > 0 && p->reduced.numel <= (p->convert ? TNI_BLOCK : PIECE);
+}
+
+static void run_many(plan *p)
+{
+    lengthen(&p->kept);
+    p->many = TASK / p->reduced.numel;
+    int64_t tasks = (p->kept.numel + p->many - 1) / p->many;
+    if (p->kept.numel * p->reduced.numel >= 2 * TNI_GRAIN)
+        tni_parallel_for(tasks, many_task, p);
+    else
+        for (int64_t task = 0; task < tasks; task++)
+            many_task(p, task);
+}
+
+/* Folds `rows` <= BAND rows of n <= TNI_COLUMNS columns into totals. */
+static void add_band(const plan *p, void *totals, const char *x, int64_t rows, int64_t n)
+{
+    _Alignas(64) char row[TNI_COLUMNS * 8];
+    const int64_t stride = p->reduced.strides[0], itemsize = tni_itemsize(p->x_dtype);
+    if (!p->convert) {
+        p->kernel->columns(totals, x, stride, rows, n);
+        return;
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        widen(p, row, x + r * stride * itemsize, itemsize, n);
+        p->kernel->columns(totals, row, 0, 1, n);
+    }
+}
+
+/* Task: TNI_COLUMNS results beside each other in memory, at one position of the outer kept dims. */
+static void column_task(void *context, int64_t task)
+{
+    const plan *p = context;
+    const walk *kept = &p->kept, *reduced = &p->reduced;
+    int64_t tiles = (kept->sizes[0] + TNI_COLUMNS - 1) / TNI_COLUMNS, first = task % tiles * TNI_COLUMNS;
+    int64_t n = kept->sizes[0] - first < TNI_COLUMNS ? kept->sizes[0] - first : TNI_COLUMNS, out, unused;
+    int64_t itemsize = tni_itemsize(p->x_dtype);
+    const char *x = p->x + position(kept, task / tiles * kept->sizes[0] + first, &out) * itemsize;
+    _Alignas(64) char band[TNI_COLUMNS * 8], sums[TNI_COLUMNS * 8];
+    memset(sums, 0, (size_t)(n * total_size(p)));
+    if (p->reduction != TNI_SUM)
+        tni_converter_of(p->x_dtype, p->compute)(sums, total_size(p), x, itemsize, n);
+    for (int64_t r = 0; r < reduced->numel; r += reduced->sizes[0]) {
+        const char *rows = x + position(reduced, r, &unused) * itemsize;
+        for (int64_t b = 0; b < reduced->sizes[0]; b += BAND) {
+            int64_t some = reduced->sizes[0] - b < BAND ? reduced->sizes[0] - b : BAND;
+            const char *here = rows + b * reduced->strides[0] * itemsize;
+            if (p->reduction != TNI_SUM) {
+                add_band(p, sums, here, some, n);
+                continue;
+            }
+            memset(band, 0, (size_t)(n * total_size(p)));
+            add_band(p, band, here, some, n);
+            for (int64_t c = 0; c < n; c++) {
+                if (p->compute == TN_INT64)
+                    ((uint64_t *)(void *)sums)[c] += ((uint64_t *)(void *)band)[c];
+                else
+                    ((double *)(void *)sums)[c] += ((double *)(void *)band)[c];
+            }
+        }
+    }
+    store(p, out, kept->out_strides[0], sums, n);
+}
+
+static void run_columns(plan *p)
+{
+    int64_t tiles = (p->kept.sizes[0] + TNI_COLUMNS - 1) / TNI_COLUMNS;
+    int64_t tasks = p->kept.numel / p->kept.sizes[0] * tiles;
+    if (p->kept.numel * p->reduced.numel >= 2 * TNI_GRAIN)
+        tni_parallel_for(tasks, column_task, p);
+    else
+        for (int64_t task = 0; task < tasks; task++)
+            column_task(p, task);
+}
+
+static int64_t chunks_of(int64_t reduced)
+{
+    return reduced > CHUNK ? (reduced + CHUNK - 1) / CHUNK : 1;
+}
+
+static void make_plan(plan *p, const tni_reduce_job *job)
+{
+    const tn_tensor *x = job->x, *out = job->out;
+    int64_t out_strides[TN_MAX_NDIM];
+    for (int d = 0, next = 0; d < x->ndim; d++) {
+        bool reduced = (job->mask >> d) & 1;
+        out_strides[d] = reduced ? 0 : out->strides[next];
+        next += !reduced || job->keepdim;
+    }
+    make_walk(&p->kept, x, job->mask, false, out_strides);
+    make_walk(&p->reduced, x, job->mask, true, out_strides);
+    p->x = tni_data(x);
+    p->out = tni_data(out);
+    p->x_dtype = (tn_dtype)x->dtype;
+    p->compute = job->compute;
+    p->out_dtype = (tn_dtype)out->dtype;
+    p->convert = p->x_dtype == p->compute ? NULL : tni_converter_of(p->x_dtype, p->compute);
+    p->truth = NULL;
+    if (job->truth) {
+        p->truth = tni_converter_of(p->x_dtype, TN_BOOL);
+        p->convert = tni_converter_of(TN_BOOL, p->compute);
+    }
+    p->reduction = job->reduction;
+    p->kernel = &levels[tni_cpu_level()]->kernel[p->reduction][tni_lane_of(tni_real_dtype(p->compute))];
+    p->divisor = job->mean ? p->reduced.numel : 1;
+    p->chunks = chunks_of(p->reduced.numel);
+    p->many = 0;
+}
+
+size_t tni_reduce_workspace(const tn_tensor *x, const tn_tensor *out)
+{
+    int64_t chunks = out->numel > 0 ? chunks_of(x->numel / out->numel) : 1;
+    return chunks > 1 ? (size_t)(chunks * out->numel) * sizeof(tni_total) : 0;
+}
+
+void tni_reduce_run(const tni_reduce_job *job, void *workspace)
+{
+    plan p;
+    make_plan(&p, job);
+    p.partial = workspace;
+    /* columns where the kept dim is the dense one; x is in the first cache line by line then */
+    if (!is_complex(&p) && p.kept.strides[0] == 1 && p.kept.sizes[0] >= LEAST_COLUMNS && p.reduced.numel > 0)
+        run_columns(&p);
+    else if (one_piece(&p))
+        run_many(&p);
+    else
+        run_rows(&p);
+}
