@@ -68,7 +68,11 @@ static void do_runs(const settings *asked, run *wide, run *single)
     tn_default_rng rng;
     tn_default_rng_seed(&rng, (uint64_t)asked->seed);
     wide->x = tn_dataset_x(tn_make_moons(asked->samples, asked->noise, (uint64_t)asked->seed, TN_FLOAT64));
+    tn_error_context("--samples");
+    if (tn_error_code() != TN_OK)
+        return;
     wide->net = tn_mlp(sizes, n, TN_FLOAT64);
+    tn_error_context("--hidden");
     tn_init_normal(wide->net, &rng);
     run_plain(wide);
 
@@ -285,7 +289,7 @@ int command_compare(int argc, char **argv)
          .high = 1000000},
         {.name = "like",
          .argument = "WHOSE",
-         .help = "float32 arithmetic: 'tenon', or 'torch': PyTorch 2.15's, equal in bits on small nets",
+         .help = "float32 arithmetic: 'tenon', or 'torch': PyTorch 2.15's, its bits on the lesson's net",
          .kind = &option_choice,
          .value = &asked.like,
          .words = like_words},

@@ -56,7 +56,7 @@ static void needed_whole(const option_row *row, char *buf, size_t size)
 static bool parse_number(const option_row *row, const char *text)
 {
     char *end;
-    if (!text[0] || isspace((unsigned char)text[0]))
+    if (!text[0] || text[strspn(text, "0123456789+-.eE")]) /* strtod takes more: blanks, hexadecimal, words */
         return false;
     double value = strtod(text, &end);
     if (end == text || *end || !(value >= (double)row->low && value <= (double)row->high))

@@ -218,7 +218,7 @@ static void good_values(void **state)
 static void too_large(void **state)
 {
     (void)state;
-    fails("compare --samples 1000000000000", 1, "tenon compare: make_moons: ");
+    fails("compare --samples 1000000000000", 1, "tenon compare: --samples: make_moons: ");
     fails("compare --samples 1000000000000000", 1, "tenon compare: ");
     fails("compare --hidden 1000000,1000000", 1, "tenon compare: ");
 }
