@@ -1,0 +1,69 @@
+/* Replays recorded programs through calls by name, and compares what came with what was recorded. */
+#ifndef TENON_TESTS_CONFORMANCE_REPLAY_H
+#define TENON_TESTS_CONFORMANCE_REPLAY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <tenon/tenon.h>
+
+enum { NAMES = 128, TEXT = 1024 };
+
+/* How a part of a case is judged; the first that differs names the case's failure. */
+typedef enum level { LEVEL_CORE, LEVEL_LAYOUT, LEVEL_SHARING, LEVEL_VERSION, LEVEL_TAPE, LEVEL_NAMES, LEVELS } level;
+extern const char *const level_names[LEVELS];
+
+/* A program under way: its names, in the order of their binding, and what was recorded. */
+typedef struct replay {
+    const json_t *program;
+    struct {
+        const char *name;
+        tn_tensor *tensor;
+    } names[NAMES];
+    int n_names;
+    json_t *observed, *attempts, *printed, *error;
+    char missing[128]; /* what is not there yet: the case is skipped */
+} replay;
+
+/* Runs the program inside the innermost scope. With something missing nothing has run. */
+void replay_run(replay *r, const json_t *program);
+void replay_free(replay *r);
+tn_tensor *replay_find(const replay *r, const char *name);
+void replay_bind(replay *r, const char *name, tn_tensor *x);
+
+/* Whether a call or a query is there; *codes are its parameters (vocabulary.def). */
+bool word_codes(const char *name, const char **codes);
+bool query_codes(const char *name, const char **codes);
+bool word_is_there(const json_t *call, char *missing, size_t size);
+bool query_is_there(const json_t *query, char *missing, size_t size);
+
+/* Runs a call; what it gives is bound to *one, or to *several for a call with several results (or none of both for an
+ * effect). An error of the library stays pending. */
+void word_call(const replay *r, const json_t *call, tn_tensor **one, tn_list **several);
+/* The answer, or NULL with an error pending. */
+json_t *query_answer(const replay *r, const json_t *query);
+
+/* Boxing: JSON to what calls by name take. Memory is kept until boxes_free. */
+typedef struct boxes {
+    tn_value values[8];
+    int n;
+    void *blocks[16];
+    int n_blocks;
+} boxes;
+/* Boxes arguments from `first` on by codes; false with an error raised by the runner for what does not fit. */
+bool box_all(boxes *b, const replay *r, const json_t *call, const char *codes);
+void boxes_free(boxes *b);
+tn_scalar number_of(const json_t *number);
+
+/* Elements as JSON. */
+json_t *nested_values(const tn_tensor *x);
+json_t *scalar_json(tn_scalar value, tn_dtype dtype);
+json_t *describe(const tn_tensor *x);
+json_t *error_json(const tn_error *error);
+
+/* Compares a case's expectation with the replay: the text of the first difference of each level, "" where there is none. */
+void compare_case(const replay *r, const json_t *test, char differences[LEVELS][TEXT]);
+
+/* Reads a line of JSON; integers beyond 64 bits become strings "#digits". */
+json_t *read_line(const char *line);
+
+#endif

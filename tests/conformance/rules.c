@@ -1,0 +1,126 @@
+/* Which of PyTorch's checks an error of the library stands for: by its status, the function and its text. The first rule
+ * that fits is taken; NULL fits everything. */
+#include <string.h>
+
+#include "conformance/replay.h"
+
+typedef struct rule {
+    tn_status status;
+    const char *function, *text;
+    const char *category, *detail;
+} rule;
+
+static const rule rules[] = {
+    {TN_ERROR_ARGUMENT, "arange", NULL, "bad_argument", "arange"},
+    {TN_ERROR_ARGUMENT, NULL, "both -1", "bad_argument", "two_inferred_dims"},
+    {TN_ERROR_ARGUMENT, NULL, "could be anything", "bad_argument", "inferred_dim_ambiguous"},
+    {TN_ERROR_ARGUMENT, NULL, "size -1 for the new dim", "bad_argument", "expand_minus_one"},
+    {TN_ERROR_ARGUMENT, "expand", "needed 0 or more, or -1", "shape_mismatch", "expand_size"},
+    {TN_ERROR_ARGUMENT, "expand_as", NULL, "shape_mismatch", "expand_size"},
+    {TN_ERROR_ARGUMENT, NULL, "strides, needed as many", "bad_argument", "stride_length"},
+    {TN_ERROR_ARGUMENT, NULL, "stride -", "bad_argument", "negative_stride"},
+    {TN_ERROR_ARGUMENT, NULL, "offset -", "bad_argument", "storage_offset"},
+    {TN_ERROR_ARGUMENT, "chunk", NULL, "bad_argument", "split"},
+    {TN_ERROR_ARGUMENT, "split", NULL, "bad_argument", "split"},
+    {TN_ERROR_ARGUMENT, "tensor_split", NULL, "bad_argument", "split"},
+    {TN_ERROR_ARGUMENT, NULL, "step ", "bad_argument", "slice_step"},
+    {TN_ERROR_ARGUMENT, NULL, "tensors, needed at least one", "bad_argument", "empty_list"},
+    {TN_ERROR_ARGUMENT, "assert_close", NULL, "bad_argument", "tolerances"},
+    {TN_ERROR_ARGUMENT, "allclose", NULL, "bad_argument", "tolerances"},
+    {TN_ERROR_ARGUMENT, "clamp", NULL, "bad_argument", "clamp_bounds"},
+    {TN_ERROR_ARGUMENT, "clamp_", NULL, "bad_argument", "clamp_bounds"},
+    {TN_ERROR_ARGUMENT, NULL, "two numbers", "bad_argument", "type"},
+    {TN_ERROR_ARGUMENT, NULL, ") is ", "bad_argument", "type"},
+    {TN_ERROR_ARGUMENT, NULL, NULL, "bad_argument", "negative"},
+    {TN_ERROR_DIM, "flatten", "comes after", "dim_range", "start_after_end"},
+    {TN_ERROR_DIM, NULL, "dims named of a tensor", "dim_range", "permutation_length"},
+    {TN_ERROR_DIM, NULL, "destinations", "dim_range", "movedim_length"},
+    {TN_ERROR_DIM, NULL, "twice", "dim_range", "repeated_dim"},
+    {TN_ERROR_DIM, NULL, "needed two", "dim_range", "repeated_dim"},
+    {TN_ERROR_DIM, NULL, "the tensor has no dims", "dim_range", "zero_dim"},
+    {TN_ERROR_DIM, "t", NULL, "dim_range", "rank"},
+    {TN_ERROR_DIM, "t_", NULL, "dim_range", "rank"},
+    {TN_ERROR_DIM, NULL, "the tensor has", "dim_range", "rank"},
+    {TN_ERROR_DIM, NULL, NULL, "dim_range", "dim"},
+    {TN_ERROR_DTYPE, NULL, "alpha", "dtype", "alpha"},
+    {TN_ERROR_DTYPE, NULL, "no common dtype", "dtype", "no_promotion"},
+    {TN_ERROR_DTYPE, "set_data", NULL, "dtype", "set_data"},
+    {TN_ERROR_DTYPE, "set_", NULL, "dtype", "set_storage"},
+    {TN_ERROR_DTYPE, "set_strided_", NULL, "dtype", "set_storage"},
+    {TN_ERROR_DTYPE, NULL, "into the tensor to write", "dtype", "result_cast"},
+    {TN_ERROR_DTYPE, NULL, "which does not replace", "dtype", "result_cast"},
+    {TN_ERROR_DTYPE, "mean", NULL, "dtype", "mean_of_integers"},
+    {TN_ERROR_DTYPE, "sub", NULL, "dtype", "bool_arithmetic"},
+    {TN_ERROR_DTYPE, "sub_", NULL, "dtype", "bool_arithmetic"},
+    {TN_ERROR_DTYPE, "neg", NULL, "dtype", "bool_arithmetic"},
+    {TN_ERROR_DTYPE, "view_as_complex", NULL, "not_implemented", "dtype"},
+    {TN_ERROR_DTYPE, NULL, "integer dtype", "bad_argument", "type"},
+    {TN_ERROR_DTYPE, NULL, "floating or complex dtype", "bad_argument", "type"},
+    {TN_ERROR_DTYPE, NULL, "index", "dtype", "index_dtype"},
+    {TN_ERROR_DTYPE, NULL, "floating", "dtype", "float_only"},
+    {TN_ERROR_DTYPE, NULL, NULL, "dtype", "operand_dtypes"},
+    {TN_ERROR_EMPTY, NULL, NULL, "empty_reduction", "no_identity"},
+    {TN_ERROR_INDEX, "narrow", "start and", "index_range", "narrow_length"},
+    {TN_ERROR_INDEX, "narrow", "and length", "index_range", "narrow_length"},
+    {TN_ERROR_INDEX, "narrow", NULL, "index_range", "narrow_start"},
+    {TN_ERROR_INDEX, NULL, "windows", "index_range", "unfold"},
+    {TN_ERROR_INDEX, NULL, "entries index a tensor", "index_range", "too_many_indices"},
+    {TN_ERROR_INDEX, NULL, "goes beyond dim", "index_range", "too_many_indices"},
+    {TN_ERROR_INDEX, NULL, NULL, "index_range", "index"},
+    {TN_ERROR_OVERFLOW, NULL, "does not hold", "overflow", "value"},
+    {TN_ERROR_OVERFLOW, NULL, "beyond the range of", "overflow", "value"},
+    {TN_ERROR_OVERFLOW, NULL, "integer beyond 64 bits", "overflow", "value"},
+    {TN_ERROR_OVERFLOW, NULL, NULL, "overflow", "size"},
+    {TN_ERROR_BOUNDS, NULL, NULL, "storage_bounds", "bounds"},
+    {TN_ERROR_VIEW, NULL, "without dims of", "view_incompatible", "dtype_zero_dim"},
+    {TN_ERROR_VIEW, NULL, "should be a multiple of", NULL, NULL}, /* below, by what should be */
+    {TN_ERROR_VIEW, NULL, "for a dtype of another size", "view_incompatible", "dtype_last_stride"},
+    {TN_ERROR_VIEW, "view_as_complex", NULL, "view_incompatible", "complex"},
+    {TN_ERROR_VIEW, NULL, NULL, "view_incompatible", "stride"},
+    {TN_ERROR_OVERLAP, NULL, "itself", "overlap_write", "self"},
+    {TN_ERROR_OVERLAP, NULL, "stride 0", "overlap_write", "self"},
+    {TN_ERROR_OVERLAP, NULL, NULL, "overlap_write", "partial"},
+    {TN_ERROR_NOT_SCALAR, NULL, NULL, "not_scalar", "numel"},
+    {TN_ERROR_NOT_IMPLEMENTED, NULL, NULL, "not_implemented", "dtype"},
+    {TN_ERROR_FORMAT, NULL, NULL, "memory_format", "rank"},
+    {TN_ERROR_SHAPE, "tensor", NULL, "shape_mismatch", "ragged"},
+    {TN_ERROR_SHAPE, "unflatten", NULL, "shape_mismatch", "unflatten"},
+    {TN_ERROR_SHAPE, "cat", NULL, "shape_mismatch", "cat"},
+    {TN_ERROR_SHAPE, "stack", NULL, "shape_mismatch", "cat"},
+    {TN_ERROR_SHAPE, "matmul", NULL, "shape_mismatch", "matmul"},
+    {TN_ERROR_SHAPE, "linear", NULL, "shape_mismatch", "matmul"},
+    {TN_ERROR_SHAPE, "expand", "needed at least as many", "shape_mismatch", "expand_rank"},
+    {TN_ERROR_SHAPE, "broadcast_to", "needed at least as many", "shape_mismatch", "expand_rank"},
+    {TN_ERROR_SHAPE, "expand_as", "needed at least as many", "shape_mismatch", "expand_rank"},
+    {TN_ERROR_SHAPE, "expand", NULL, "shape_mismatch", "expand_size"},
+    {TN_ERROR_SHAPE, "broadcast_to", NULL, "shape_mismatch", "expand_size"},
+    {TN_ERROR_SHAPE, "expand_as", NULL, "shape_mismatch", "expand_size"},
+    {TN_ERROR_SHAPE, NULL, "the tensor to write", "shape_mismatch", "output_shape"},
+    {TN_ERROR_SHAPE, NULL, "elements of", "shape_mismatch", "numel"},
+    {TN_ERROR_SHAPE, "setitem", NULL, "shape_mismatch", "broadcast"},
+    {TN_ERROR_SHAPE, NULL, NULL, "shape_mismatch", "broadcast"},
+};
+
+static const char *what_should_be_a_multiple(const tn_error *error)
+{
+    return strstr(error->message, "storage offset") ? "dtype_offset"
+           : strstr(error->message, "size ")        ? "dtype_last_size"
+                                                    : "dtype_stride";
+}
+
+json_t *error_json(const tn_error *error)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const rule *r = &rules[i];
+        if (r->status != error->code || (r->function && strcmp(r->function, error->function) != 0) ||
+            (r->text && !strstr(error->message, r->text)))
+            continue;
+        if (!r->category)
+            return strcmp(error->function, "view_as_complex") == 0
+                       ? json_pack("{ssssss}", "category", "view_incompatible", "detail", "complex", "message", error->message)
+                       : json_pack("{ssssss}", "category", "view_incompatible", "detail", what_should_be_a_multiple(error),
+                                   "message", error->message);
+        return json_pack("{ssssss}", "category", r->category, "detail", r->detail, "message", error->message);
+    }
+    return json_pack("{ssssss}", "category", tn_status_name(error->code), "detail", "", "message", error->message);
+}
