@@ -66,6 +66,8 @@ bool tn_is_signed(tn_dtype dtype)
     if (!tni_dtype_valid(dtype))
         return false;
     tni_kind kind = tni_dtype_kind(dtype);
+    if (dtype == TN_FLOAT8_E8M0FNU) /* powers of two alone */
+        return false;
     return dtype == TN_QINT8 || dtype == TN_QINT32 || (kind >= TNI_INT && kind <= TNI_COMPLEX);
 }
 

@@ -204,7 +204,8 @@ static tn_status copy_infer(tni_call *call, tni_meta *meta)
         char to[120], from[120];
         tni_text_shape(to, sizeof to, self->sizes, self->ndim);
         tni_text_shape(from, sizeof from, src->sizes, src->ndim);
-        return TNI_FAIL(TN_ERROR_SHAPE, "copy_", "the source %s does not broadcast to %s", from, to);
+        return TNI_FAIL(TN_ERROR_SHAPE, "copy_", "the source %s does not broadcast to %s, that of the tensor to write", from,
+                        to);
     }
     if (!tni_converter_of((tn_dtype)src->dtype, (tn_dtype)self->dtype))
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "copy_", "no conversion from %s to %s",

@@ -36,6 +36,8 @@ static tn_status in_format(const tni_call *call, tni_meta *meta, tn_memory_forma
     if ((unsigned)format > TN_PRESERVE_FORMAT)
         return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "memory format %d, needed one of tn_memory_format",
                         (int)format);
+    if (format == TN_PRESERVE_FORMAT)
+        return TNI_FAIL(TN_ERROR_FORMAT, tni_call_name(call), "preserve names no order of dims, needed another memory format");
     if (tni_check_format(tni_call_name(call), format, sizes, ndim))
         return tni_pending();
     for (int d = 0; d < ndim; d++)

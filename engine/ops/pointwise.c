@@ -93,6 +93,35 @@ static tn_status two_tensors(const tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
+static bool is_row_major(const tn_tensor *x)
+{
+    int64_t stride = 1;
+    for (int d = x->ndim - 1; d >= 0; stride *= x->sizes[d] > 1 ? x->sizes[d] : 1, d--)
+        if (x->strides[d] != stride)
+            return false;
+    return true;
+}
+
+/* The layout of a result of a tensor and a number: the order of the tensor's strides, in which those of dims of size 1
+ * count too. As PyTorch's TensorIterator, to which the number is a tensor of another shape. */
+static tn_status tensor_and_number(const tni_call *call, tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
+{
+    int perm[TN_MAX_NDIM];
+    const int64_t *strides = x->strides;
+    if (TNI_LIKELY(is_row_major(x))) {
+        tni_meta_like(meta, x, dtype);
+        return TN_OK;
+    }
+    memcpy(meta->room, x->sizes, (size_t)x->ndim * sizeof *meta->room);
+    if (tni_meta_contiguous(call, meta, x->ndim, (tn_dtype)x->dtype, (tn_device_type)x->device))
+        return tni_pending();
+    tni_dim_order(x->sizes, x->ndim, &strides, 1, perm);
+    tni_strides_in_order(x->sizes, x->ndim, perm, meta->room + TN_MAX_NDIM);
+    meta->record.dtype = dtype;
+    meta->record.contiguous = false;
+    return TN_OK;
+}
+
 tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
 {
     tn_tensor *a = call->in[0], *b = call->in[1];
@@ -108,8 +137,7 @@ tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
         return tni_pending();
     if (a && b)
         return two_tensors(call, meta);
-    tni_meta_like(meta, a ? a : b, *promoted);
-    return TN_OK;
+    return tensor_and_number(call, meta, a ? a : b, *promoted);
 }
 
 /* A number or the element of a 0-dim tensor, in the dtype of the loop: rounded or wrapped to the common dtype first,

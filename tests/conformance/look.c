@@ -165,6 +165,10 @@ static json_t *report_json(const char *report)
             }
         json_object_set_new(answer, parts[i].index, index);
     }
+    static const char *const of_numbers[][2] = {{"Absolute difference: ", "abs"}, {"Relative difference: ", "rel"}};
+    for (int i = 0; i < 2; i++)
+        if ((at = strstr(report, of_numbers[i][0])))
+            json_object_set_new(answer, of_numbers[i][1], real_json(strtod(at + strlen(of_numbers[i][0]), NULL)));
     return answer;
 }
 
@@ -240,8 +244,11 @@ static json_t *ask_iinfo(tn_dtype dtype)
 
 static json_t *ask_dtype_info(tn_dtype dtype)
 {
-    return json_pack("{si sb sb sb}", "itemsize", (int)tn_itemsize(dtype), "is_floating_point",
-                     tn_is_floating_point(dtype), "is_complex", tn_is_complex(dtype), "is_signed", tn_is_signed(dtype));
+    const char *name = tn_dtype_name(dtype); /* of storage types PyTorch does not say whether they are signed */
+    bool stored = name[0] == 'q' || strncmp(name, "bits", 4) == 0;
+    return json_pack("{si sb sb so}", "itemsize", (int)tn_itemsize(dtype), "is_floating_point",
+                     tn_is_floating_point(dtype), "is_complex", tn_is_complex(dtype), "is_signed",
+                     stored ? json_null() : json_boolean(tn_is_signed(dtype)));
 }
 
 static json_t *ask_is_set_to(const tn_tensor *x, const tn_tensor *y)
