@@ -177,17 +177,17 @@ static tn_status resize_alter(tni_call *call, const tni_meta *meta)
     tn_tensor *x = call->out[0];
     const tni_record *record = &meta->record;
     const char *name = tni_call_name(call);
-    if (!meta->same) {
-        tni_geometry old;
-        size_t bytes;
-        if (tni_tensor_regrid(name, x, record->sizes, record->strides, record->ndim, &old, &bytes))
-            return tni_pending();
-        if (bytes > x->storage->nbytes && tni_storage_resize(name, x->storage, bytes)) {
-            tni_tensor_restore(x, &old);
-            return tni_pending();
-        }
-        tni_geometry_drop(&old);
+    tni_geometry old;
+    size_t bytes;
+    if (meta->same) /* which counts no version */
+        return TN_OK;
+    if (tni_tensor_regrid(name, x, record->sizes, record->strides, record->ndim, &old, &bytes))
+        return tni_pending();
+    if (bytes > x->storage->nbytes && tni_storage_resize(name, x->storage, bytes)) {
+        tni_tensor_restore(x, &old);
+        return tni_pending();
     }
+    tni_geometry_drop(&old);
     tni_written(x);
     return TN_OK;
 }

@@ -38,7 +38,10 @@ tn_scalar number_of(const json_t *number)
         return tn_int(json_integer_value(number));
     if (json_is_string(number)) { /* an integer beyond int64 */
         uint64_t value = 0;
-        for (const char *c = json_string_value(number) + 1; *c; c++)
+        const char *digits = json_string_value(number) + 1;
+        if (digits[0] == '-' || strlen(digits) > 20)
+            TN_FAIL(TN_ERROR_OVERFLOW, "replay", "an integer beyond 64 bits");
+        for (const char *c = digits; *c; c++)
             value = value * 10 + (uint64_t)(*c - '0');
         return tn_int((int64_t)value);
     }

@@ -171,7 +171,8 @@ static void run_one(replay *r, const json_t *s)
 static void note_missing(replay *r)
 {
     const char *message = tn_error_message();
-    if (tn_error_code() == TN_ERROR_NOT_IMPLEMENTED && strstr(message, "is not there yet"))
+    if ((tn_error_code() == TN_ERROR_NOT_IMPLEMENTED && strstr(message, "not there yet")) ||
+        strstr(message, "of the index is of kind"))
         snprintf(r->missing, sizeof r->missing, "%.120s", message);
 }
 

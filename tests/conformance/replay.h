@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <tenon/tenon.h>
 
-enum { NAMES = 128, TEXT = 1024 };
+enum { NAMES = 2048, TEXT = 1024 };
 
 /* How a part of a case is judged; the first that differs names the case's failure. */
 typedef enum level { LEVEL_CORE, LEVEL_LAYOUT, LEVEL_SHARING, LEVEL_VERSION, LEVEL_TAPE, LEVEL_NAMES, LEVELS } level;

@@ -12,6 +12,8 @@ typedef struct rule {
 
 static const rule rules[] = {
     {TN_ERROR_ARGUMENT, "arange", NULL, "bad_argument", "arange"},
+    {TN_ERROR_ARGUMENT, "as_strided", "size -", "overflow", "size"},
+    {TN_ERROR_ARGUMENT, "empty_strided", "stride -", "overflow", "size"},
     {TN_ERROR_ARGUMENT, NULL, "both -1", "bad_argument", "two_inferred_dims"},
     {TN_ERROR_ARGUMENT, NULL, "could be anything", "bad_argument", "inferred_dim_ambiguous"},
     {TN_ERROR_ARGUMENT, NULL, "size -1 for the new dim", "bad_argument", "expand_minus_one"},
@@ -24,6 +26,8 @@ static const rule rules[] = {
     {TN_ERROR_ARGUMENT, "unflatten", "needed one or more", "shape_mismatch", "unflatten"},
     {TN_ERROR_ARGUMENT, "split", "of size -", "bad_argument", "negative"},
     {TN_ERROR_ARGUMENT, "split", NULL, "bad_argument", "split"},
+    {TN_ERROR_ARGUMENT, "split_sizes", "has size -", "bad_argument", "negative"},
+    {TN_ERROR_ARGUMENT, "split_sizes", NULL, "bad_argument", "split"},
     {TN_ERROR_ARGUMENT, "tensor_split", NULL, "bad_argument", "split"},
     {TN_ERROR_ARGUMENT, NULL, "step ", "bad_argument", "slice_step"},
     {TN_ERROR_ARGUMENT, NULL, "tensors, needed at least one", "bad_argument", "empty_list"},
@@ -39,6 +43,8 @@ static const rule rules[] = {
     {TN_ERROR_DIM, NULL, "destinations", "dim_range", "movedim_length"},
     {TN_ERROR_DIM, NULL, "twice", "dim_range", "repeated_dim"},
     {TN_ERROR_DIM, NULL, "needed two", "dim_range", "repeated_dim"},
+    {TN_ERROR_DIM, "narrow", "has no dims", "index_range", "zero_dim"},
+    {TN_ERROR_DIM, "select", "has no dims", "index_range", "zero_dim"},
     {TN_ERROR_DIM, "unbind", NULL, "dim_range", "dim"},
     {TN_ERROR_DIM, NULL, "the tensor has no dims", "dim_range", "zero_dim"},
     {TN_ERROR_DIM, "t", NULL, "dim_range", "rank"},
