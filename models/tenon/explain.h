@@ -48,8 +48,8 @@ typedef struct explain_expression {
     int n_names;
 } explain_expression;
 
-/* Reads the text and does what it says; the tensors belong to the innermost scope. False: *why says why, and no error is
- * pending. Any text will do, of any length. The caller sets the memory limit. */
+/* Reads the text and does what it says; the tensors belong to the innermost scope. False: *why says why, and no error
+ * is pending. Any text will do, of any length. The caller sets the memory limit. */
 bool explain_read(const char *text, explain_expression *it, explain_trouble *why);
 
 /* Writes "tenon explain: column 8: ..." and the expression with a caret below the part that is meant. */
@@ -58,7 +58,7 @@ void explain_write_trouble(FILE *stream, const char *text, const explain_trouble
 enum { EXPLAIN_CELLS = 64, EXPLAIN_ORDER = 64, EXPLAIN_WALK = 1 << 20 };
 
 /* A condition on two neighbouring dims (sizes 1 left out) that does not hold: stride `found` of dim `outer` should be
- * size x stride of dim `inner` = needed. inner is -1 for the last dim of a contiguous tensor, whose stride should be 1. */
+ * size x stride of dim `inner` = needed. inner is -1 for the last dim of a contiguous tensor: stride 1 is needed. */
 typedef struct explain_pair {
     int outer, inner;
     int64_t found, size, stride, needed;

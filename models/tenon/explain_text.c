@@ -95,6 +95,14 @@ static void write_record(const sheet *s)
     label(s, "dtype");
     fprintf(s->stream, "%s, %zu byte%s a cell\n", tn_dtype_name(dtype), tn_itemsize(dtype),
             tn_itemsize(dtype) == 1 ? "" : "s");
+    label(s, "device");
+    fprintf(s->stream, "%s\n", tn_device_type_name(tn_tensor_device(facts->x).type));
+    if (tn_is_conj(facts->x) || tn_is_neg(facts->x)) {
+        label(s, "bits");
+        fprintf(s->stream, "%s%s%s: elements are changed as they are read, and shown so below\n",
+                tn_is_conj(facts->x) ? "conj" : "", tn_is_conj(facts->x) && tn_is_neg(facts->x) ? ", " : "",
+                tn_is_neg(facts->x) ? "neg" : "");
+    }
     label(s, "storage");
     explain_origin(s->it, text, sizeof text);
     fprintf(s->stream, "%" PRId64 " cell%s, %zu bytes: %s\n", facts->cells, facts->cells == 1 ? "" : "s",

@@ -63,6 +63,9 @@ static void test_odd_tensors(void **unused)
 {
     (void)unused;
     EXPECT("'tensor(3.5)'", 0, "shape        ()", "element [] is cell 0", "float32");
+    EXPECT("'ones(2, 2, dtype=torch.complex64).conj().T'", 0, "complex64", "bits         conj", "1.0-0.0j");
+    EXPECT("'ones(2, 2, dtype=torch.complex64).view_as_real()[..., 1]'", 0, "float32", "(4, 2)", "offset       1");
+    EXPECT("'arange(24).view(1, 2, 3, 4).contiguous(memory_format=torch.channels_last)'", 0, "in channels_last it is");
     EXPECT("'zeros(0, 3)'", 0, "no cell is read", "works");
     EXPECT("'tensor([[True, False]]).T'", 0, "bool", "holds", "False");
     EXPECT("'arange(1000).view(10, 100)[5, 50:]'", 0, "offset       550", "... 548 cells before", "... 398 cells after",
