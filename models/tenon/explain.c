@@ -83,7 +83,7 @@ static void write_help(const option_row *rows, int n)
          "Options:");
     options_write_help(rows, n);
     puts("\nExpressions:\n"
-         "  arange zeros ones full empty empty_strided tensor    make one\n"
+         "  arange zeros ones full empty empty_strided eye linspace tensor          make one\n"
          "  .view .reshape .T .t() .transpose .permute .unsqueeze .squeeze .expand .narrow .select\n"
          "  .flatten .diagonal .unfold .as_strided .contiguous .clone .chunk(3)[0] ...    chains of them\n"
          "  [1]  [:, 1::2]  [..., None]                         basic indices\n"
