@@ -86,7 +86,7 @@ static tn_status clamp_infer(tni_call *call, tni_meta *meta)
                         tn_dtype_name((tn_dtype)x->dtype));
     if (check_bounds(call, dtype))
         return tni_pending();
-    tni_meta_like(meta, x, dtype);
+    tni_meta_of_one(meta, x, dtype);
     call->dense = tni_contiguous(x) && (tn_dtype)x->dtype == dtype;
     return tni_set_loop(call, lanes, dtype);
 }

@@ -169,9 +169,9 @@ static tn_status arange_length(const arange_attr *attr, int64_t *length)
     }
     double start = tni_scalar_real(attr->start), end = tni_scalar_real(attr->end), step = tni_scalar_real(attr->step),
            count = ceil((end - start) / step);
-    if (!(step != 0) || !isfinite(start) || !isfinite(end))
+    if (!(step != 0) || !isfinite(start) || !isfinite(end) || isinf(step))
         return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%s, needed %s",
-                        step != 0 ? "start or end is infinite or nan" : "step is 0 or nan",
+                        step != 0 ? "start, end or step is infinite or nan" : "step is 0 or nan",
                         step != 0 ? "finite bounds" : "another");
     if ((step > 0 && end < start) || (step < 0 && end > start))
         return TNI_FAIL(TN_ERROR_ARGUMENT, name, "step leads from start away from end");

@@ -94,6 +94,8 @@ static tn_status new_infer(tni_call *call, tni_meta *meta)
     tn_dtype dtype = x ? (tn_dtype)x->dtype : attr->dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : attr->dtype;
     if (tni_check_dtype(name, dtype) || tni_check_value(name, value_of(call, attr->value), dtype))
         return tni_pending();
+    if (attr->format == TN_PRESERVE_FORMAT)
+        return TNI_FAIL(TN_ERROR_FORMAT, name, "memory format preserve, needed one that says how: there is no source");
     if (in_format(call, meta, attr->format, attr->size.data, attr->size.n) ||
         tni_meta_contiguous(call, meta, attr->size.n, dtype,
                             x ? (tn_device_type)x->device : tn_get_default_device().type))
@@ -161,7 +163,7 @@ const tni_op tni_op_zeros_fmt = {
                TNI_OPTIONAL("dtype", 'D', new_attr, dtype)},
     .n_params = 3, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(new_attr),
     .attr_default = &new_default, .infer = new_infer, .run = new_run, .family = ZEROS,
-    .samples = "(2,3) 0 | (2,3,4,5) 1 | (2,3,4,5,6) 2 | (1,0,2,3) 1 | ! (2,3) 1 | ! (2,3,4,5) 2 | ! (2) 9"};
+    .samples = "(2,3) 0 | (2,3,4,5) 1 | (2,3,4,5,6) 2 | (1,0,2,3) 1 | ! (2,3) 1 | ! (2,3,4,5) 2 | ! (2) 9 | ! (2,2) 3"};
 
 static tn_tensor *like(const tni_op *op, tn_tensor *x, tn_scalar value, tn_dtype dtype, tn_memory_format format)
 {

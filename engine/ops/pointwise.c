@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/format.h"
 #include "core/geometry.h"
 
 const tni_binary_attr tni_binary_default = {.alpha = {TN_SCALAR_INT, {1}}};
@@ -61,6 +62,47 @@ static tn_status promoted_dtype(const tni_call *call, tn_dtype *promoted)
                     b ? tn_dtype_name((tn_dtype)b->dtype) : "the number");
 }
 
+/* Strides in the order that x's own have. */
+static void in_own_order(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
+{
+    const int64_t *operand = x->strides;
+    int perm[TN_MAX_NDIM];
+    meta->record.dtype = dtype;
+    tni_meta_preserved(meta, x);
+    meta->record.contiguous = false;
+    tni_dim_order(x->sizes, x->ndim, &operand, 1, perm);
+    tni_strides_in_order(x->sizes, x->ndim, perm, meta->room);
+}
+
+void tni_meta_of_one(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
+{
+    if (TNI_LIKELY(tni_contiguous(x))) {
+        tni_meta_like(meta, x, dtype);
+        return;
+    }
+    bool channels = x->ndim == 4 && tni_has_format(TN_CHANNELS_LAST, x->sizes, x->strides, x->ndim);
+    if (!channels && !tni_is_dense(x->sizes, x->strides, x->ndim)) {
+        in_own_order(meta, x, dtype);
+        return;
+    }
+    meta->record.dtype = dtype;
+    tni_meta_preserved(meta, x);
+    if (channels)
+        tni_format_strides(TN_CHANNELS_LAST, x->sizes, x->ndim, meta->room);
+}
+
+void tni_meta_with_number(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
+{
+    bool plain = tni_contiguous(x);
+    for (int d = 0; d < x->ndim; d++)
+        plain &= x->sizes[d] > 1;
+    if (TNI_LIKELY(plain)) {
+        tni_meta_like(meta, x, dtype);
+        return;
+    }
+    in_own_order(meta, x, dtype);
+}
+
 /* The layout of a result of two tensors: contiguous if both are, theirs if it is the same and dense, else the order
  * of dims that they prefer. As PyTorch's TensorIterator. */
 static tn_status two_tensors(const tni_call *call, tni_meta *meta)
@@ -80,6 +122,12 @@ static tn_status two_tensors(const tni_call *call, tni_meta *meta)
     if (a_whole && b_whole && tni_contiguous(a) && tni_contiguous(b))
         return TN_OK;
     int64_t *strides = meta->room + TN_MAX_NDIM;
+    if (a_whole && b_whole && ndim == 4 && tni_has_format(TN_CHANNELS_LAST, a->sizes, a->strides, 4) &&
+        tni_has_format(TN_CHANNELS_LAST, b->sizes, b->strides, 4)) {
+        tni_format_strides(TN_CHANNELS_LAST, a->sizes, 4, strides);
+        record->contiguous = false;
+        return TN_OK;
+    }
     if (a_whole && b_whole && tni_same_dims(a->strides, ndim, b->strides, ndim) && tni_is_dense(a->sizes, a->strides, ndim)) {
         memcpy(strides, a->strides, (size_t)ndim * sizeof *strides);
         record->contiguous = false;
@@ -90,35 +138,6 @@ static tn_status two_tensors(const tni_call *call, tni_meta *meta)
     tni_dim_order(record->sizes, ndim, operands, 2, perm);
     tni_strides_in_order(record->sizes, ndim, perm, strides);
     record->contiguous = false;
-    return TN_OK;
-}
-
-static bool is_row_major(const tn_tensor *x)
-{
-    int64_t stride = 1;
-    for (int d = x->ndim - 1; d >= 0; stride *= x->sizes[d] > 1 ? x->sizes[d] : 1, d--)
-        if (x->strides[d] != stride)
-            return false;
-    return true;
-}
-
-/* The layout of a result of a tensor and a number: the order of the tensor's strides, in which those of dims of size 1
- * count too. As PyTorch's TensorIterator, to which the number is a tensor of another shape. */
-static tn_status tensor_and_number(const tni_call *call, tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
-{
-    int perm[TN_MAX_NDIM];
-    const int64_t *strides = x->strides;
-    if (TNI_LIKELY(is_row_major(x))) {
-        tni_meta_like(meta, x, dtype);
-        return TN_OK;
-    }
-    memcpy(meta->room, x->sizes, (size_t)x->ndim * sizeof *meta->room);
-    if (tni_meta_contiguous(call, meta, x->ndim, (tn_dtype)x->dtype, (tn_device_type)x->device))
-        return tni_pending();
-    tni_dim_order(x->sizes, x->ndim, &strides, 1, perm);
-    tni_strides_in_order(x->sizes, x->ndim, perm, meta->room + TN_MAX_NDIM);
-    meta->record.dtype = dtype;
-    meta->record.contiguous = false;
     return TN_OK;
 }
 
@@ -137,7 +156,8 @@ tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
         return tni_pending();
     if (a && b)
         return two_tensors(call, meta);
-    return tensor_and_number(call, meta, a ? a : b, *promoted);
+    tni_meta_with_number(meta, a ? a : b, *promoted);
+    return TN_OK;
 }
 
 /* A number or the element of a 0-dim tensor, in the dtype of the loop: rounded or wrapped to the common dtype first,

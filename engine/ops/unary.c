@@ -37,7 +37,7 @@ static tn_status unary_infer(tni_call *call, tni_meta *meta)
     }
     if (rule == TRUTH && call->form == TNI_IN_PLACE)
         result = dtype; /* the 0 or 1 takes self's dtype */
-    tni_meta_like(meta, x, result);
+    tni_meta_of_one(meta, x, result);
     call->dense = tni_contiguous(x) && (tn_dtype)x->dtype == dtype;
     return tni_set_loop(call, lanes, dtype);
 }

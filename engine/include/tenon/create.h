@@ -19,7 +19,7 @@ TN_BEGIN
  * result  [size], contiguous but for tn_zeros_format
  * errors  those of tn_empty; TN_ERROR_NOT_IMPLEMENTED (a dtype that is no number); tn_full: TN_ERROR_OVERFLOW (a value
  *         that the dtype does not hold, such as 300 in int8 or 1e39 in float32); tn_zeros_format: TN_ERROR_FORMAT (a format
- *         of another rank), TN_ERROR_ARGUMENT (no format)
+ *         of another rank, or preserve), TN_ERROR_ARGUMENT (no format)
  * cost    O(numel)
  * source  torch.zeros, torch.ones, torch.full */
 TN_API tn_tensor *tn_zeros(const int64_t *size, int ndim, tn_dtype dtype);

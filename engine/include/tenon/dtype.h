@@ -34,7 +34,7 @@ TN_API size_t tn_itemsize(tn_dtype dtype);
 TN_API bool tn_is_floating_point(tn_dtype dtype);
 
 /* Whether its elements have an imaginary part; whether they can be negative (PyTorch's answer: false for unsigned
- * integers, bool, quint8 and the packed and bits types). False for a number that is no dtype.
+ * integers, bool, float8_e8m0fnu, quint8 and the packed and bits types). False for a number that is no dtype.
  * errors  none */
 TN_API bool tn_is_complex(tn_dtype dtype);
 TN_API bool tn_is_signed(tn_dtype dtype);
