@@ -94,8 +94,6 @@ static tn_status new_infer(tni_call *call, tni_meta *meta)
     tn_dtype dtype = x ? (tn_dtype)x->dtype : attr->dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : attr->dtype;
     if (tni_check_dtype(name, dtype) || tni_check_value(name, value_of(call, attr->value), dtype))
         return tni_pending();
-    if (attr->format == TN_PRESERVE_FORMAT)
-        return TNI_FAIL(TN_ERROR_FORMAT, name, "memory format preserve, needed one that says how: there is no source");
     if (in_format(call, meta, attr->format, attr->size.data, attr->size.n) ||
         tni_meta_contiguous(call, meta, attr->size.n, dtype,
                             x ? (tn_device_type)x->device : tn_get_default_device().type))
