@@ -42,8 +42,10 @@ tn_status tni_check_no_partial_overlap(const char *function, const tn_tensor *wr
         return TN_OK;
     if (!tni_may_share(written, read))
         return TN_OK;
-    bool same = written->offset == read->offset && written->dtype == read->dtype &&
-                tni_same_dims(written->sizes, written->ndim, read->sizes, read->ndim) &&
+    /* as PyTorch: the same bytes under the same strides, whatever their dtypes and sizes */
+    int64_t bytes_written = written->numel * tni_itemsize((tn_dtype)written->dtype);
+    bool same = tni_data(written) == tni_data(read) &&
+                bytes_written == read->numel * tni_itemsize((tn_dtype)read->dtype) &&
                 tni_same_dims(written->strides, written->ndim, read->strides, read->ndim);
     if (same)
         return TN_OK;

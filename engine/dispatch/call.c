@@ -150,8 +150,8 @@ static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
     size_t bytes = 0, scratch = 0;
     if (call->op->alter)
         return call->op->alter(call, meta);
-    if (meta->view_of) {
-        if (tni_tensor_assign(name, out, record, NULL))
+    if (meta->view_of || meta->same == out) { /* a new record over the same memory, or nothing to do */
+        if (meta->view_of && tni_tensor_assign(name, out, record, NULL))
             return tni_pending();
         tni_written(out);
         return TN_OK;

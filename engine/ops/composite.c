@@ -60,6 +60,11 @@ static tni_composite_result call_from_shared(const tn_value *v)
     return one(shared ? tn_from_dlpack(shared) : NULL);
 }
 
+static tni_composite_result call_ravel(const tn_value *v)
+{
+    return one(tn_ravel(v[0].as.tensor));
+}
+
 static tni_composite_result several(tn_list *list)
 {
     return (tni_composite_result){.several = list};
@@ -118,6 +123,7 @@ const tni_composite tni_composites[] = {
     {"tensor_from", {PARAM("self", 'T'), OPTIONAL("dtype", 'D')}, 2, false, false, call_tensor_from},
     {"from_shared", {PARAM("self", 'T')}, 1, false, false, call_from_shared},
     {"conj_physical", {PARAM("self", 'T')}, 1, false, false, call_conj_physical},
+    {"ravel", {PARAM("self", 'T')}, 1, false, false, call_ravel},
     {"split", {PARAM("self", 'T'), PARAM("size", 'J'), OPTIONAL("dim", 'I')}, 3, true, false, call_split},
     {"tensor_split", {PARAM("self", 'T'), PARAM("n", 'J'), OPTIONAL("dim", 'I')}, 3, true, false, call_tensor_split},
     {"hsplit", {PARAM("self", 'T'), PARAM("n", 'J')}, 2, true, false, call_hsplit},

@@ -207,6 +207,12 @@ static tn_status copy_infer(tni_call *call, tni_meta *meta)
         return TNI_FAIL(TN_ERROR_SHAPE, "copy_", "the source %s does not broadcast to %s, that of the tensor to write", from,
                         to);
     }
+    if (src->storage == self->storage && src->offset == self->offset && src->dtype == self->dtype &&
+        src->keys == self->keys && tni_same_dims(src->sizes, src->ndim, self->sizes, self->ndim) &&
+        tni_same_dims(src->strides, src->ndim, self->strides, self->ndim)) {
+        meta->same = call->in[0]; /* nothing to do, even where elements share memory */
+        return TN_OK;
+    }
     if (!tni_converter_of((tn_dtype)src->dtype, (tn_dtype)self->dtype))
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "copy_", "no conversion from %s to %s",
                         tn_dtype_name((tn_dtype)src->dtype), tn_dtype_name((tn_dtype)self->dtype));

@@ -45,6 +45,10 @@ static tn_status take_integer(walk *w, int64_t i)
 
 static tn_status take_slice(walk *w, int64_t start, int64_t stop, int64_t step)
 {
+    if (TNI_UNLIKELY(w->from >= w->x->ndim) && start == 0 && stop == TN_SLICE_END && step == 1) {
+        w->from++; /* behind a second ellipsis; PyTorch lets a whole dim pass there */
+        return TN_OK;
+    }
     if (!more_dims(w))
         return tni_pending();
     if (step < 1)
@@ -168,16 +172,26 @@ tn_tensor *tn_getitem(tn_tensor *x, const tn_index *index, int n)
     return tni_call_new(&tni_op_getitem, &x, &attr);
 }
 
-/* Leading dims of size 1 that `to` does not have leave the value, as in PyTorch, where copy_ would refuse them. */
+/* A value of other sizes loses all its leading dims of size 1, also those that copy_ would refuse, and is broadcast. */
 static tn_status write_value(tn_tensor *to, tn_tensor *value)
 {
-    int extra = 0;
-    while (extra < value->ndim - to->ndim && value->sizes[extra] == 1)
-        extra++;
-    if (extra == 0)
+    int ones = 0;
+    if (tni_same_dims(to->sizes, to->ndim, value->sizes, value->ndim))
         return tn_copy_(to, value);
-    tn_tensor *less = tn_view(value, value->sizes + extra, value->ndim - extra);
-    tn_status status = less ? tn_copy_(to, less) : tni_pending();
+    if (value->ndim == 0 && value->storage == to->storage) { /* it may be overwritten before it is everywhere */
+        tn_tensor *kept = tn_clone(value);
+        tn_status status = kept ? tn_copy_(to, kept) : tni_pending();
+        tn_drop(&kept);
+        return status;
+    }
+    if (value->ndim == 0)
+        return tn_copy_(to, value);
+    while (ones < value->ndim && value->sizes[ones] == 1)
+        ones++;
+    tn_tensor *less = tn_view(value, value->sizes + ones, value->ndim - ones);
+    tn_tensor *wide = less ? tn_expand(less, to->sizes, to->ndim) : NULL;
+    tn_status status = wide ? tn_copy_(to, wide) : tni_pending();
+    tn_drop(&wide);
     tn_drop(&less);
     return status;
 }
@@ -191,8 +205,7 @@ tn_status tn_setitem(tn_tensor *x, const tn_index *index, int n, tn_tensor *valu
     tn_tensor *to = tn_getitem(x, index, n);
     if (!to)
         return tni_pending();
-    /* one number goes everywhere, even where elements share memory */
-    tn_status status = value->ndim == 0 && !tni_is_meta(value) ? tn_fill_(to, tn_item_scalar(value)) : write_value(to, value);
+    tn_status status = write_value(to, value);
     tn_drop(&to);
     return status;
 }

@@ -187,16 +187,6 @@ static tn_status unflatten_infer(tni_call *call, tni_meta *meta)
     return view_to(name, meta, x, &(tni_ints){all, x->ndim - 1 + size->n});
 }
 
-/* A copy wherever x is not contiguous, as in PyTorch, even where there is a view. */
-static tn_status ravel_infer(tni_call *call, tni_meta *meta)
-{
-    tn_tensor *x = call->in[0];
-    if (tni_contiguous(x))
-        return view_to("ravel", meta, x, &(tni_ints){&x->numel, 1});
-    meta->room[0] = x->numel;
-    return tni_meta_contiguous(call, meta, 1, (tn_dtype)x->dtype, (tn_device_type)x->device);
-}
-
 /* The result's strides step through x's elements in order: those of its format with x's sizes, or row-major with others. */
 static void copy_in_order(const tni_call *call, void *workspace)
 {
@@ -274,11 +264,6 @@ const tni_op tni_op_unflatten = {
     .samples = "[3,4] 1 (2,2) | [6,2] 0 (-1,3) | [5] -1 (1,5,1) | [0,2] 0 (0,7) | ! [3,4] 1 (3) | ! [3,4] 0 () | "
         "! [3,4] 0 (-1,-1) | ! [0,2] 0 (-1,0) | ! [] 0 (1) | ! [3] 1 (3)"};
 
-const tni_op tni_op_ravel = {
-    .name = TNI_NAMES_NEW(ravel), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
-    .infer = ravel_infer, .run = copy_in_order,
-    .samples = "[3,4] | [] | [0,3] | [7] | [1,5,1]"};
-
 const tni_op tni_op_contiguous = {
     .name = TNI_NAMES_NEW(contiguous),
     .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("memory_format", 'M', format_attr, format)}, .n_params = 2,
@@ -318,7 +303,13 @@ tn_tensor *tn_unflatten(tn_tensor *x, int dim, const int64_t *size, int n)
 
 tn_tensor *tn_ravel(tn_tensor *x)
 {
-    return tni_call_new(&tni_op_ravel, &x, NULL);
+    if (tni_check_tensor("ravel", 1, "self", x))
+        return NULL;
+    if (tni_is_contiguous(x->sizes, x->strides, x->ndim))
+        return tn_view(x, &x->numel, 1);
+    tn_tensor *copy = tn_contiguous(x), *y = copy ? tn_view(copy, &copy->numel, 1) : NULL;
+    tn_drop(&copy);
+    return y;
 }
 
 tn_tensor *tn_contiguous(tn_tensor *x)

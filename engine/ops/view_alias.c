@@ -39,11 +39,12 @@ static tn_status detach_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
-/* Nothing is recorded that detach_ could cut; it counts no version. */
+/* Nothing is recorded that detach_ could cut; it counts no version. A view can't leave its base. */
 static tn_status detach_alter(tni_call *call, const tni_meta *meta)
 {
-    (void)call;
     (void)meta;
+    if (call->out[0]->base)
+        return TNI_FAIL(TN_ERROR_INPLACE_VIEW, "detach_", "the tensor is a view, needed one that is none; use tn_detach");
     return TN_OK;
 }
 
@@ -119,15 +120,21 @@ static tn_status set_strided_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
-/* As in PyTorch the storage grows to what the geometry reaches. */
+/* As in PyTorch the storage grows to what the geometry reaches, unless self has these sizes and strides already. */
 static tn_status set_strided_alter(tni_call *call, const tni_meta *meta)
 {
     tn_tensor *self = call->out[0];
     tni_storage *storage = call->in[1]->storage;
     size_t had = storage->nbytes, bytes;
     const char *name = tni_call_name(call);
-    if (tni_record_bytes(name, &meta->record, &bytes) ||
-        (bytes > had && tni_storage_resize(name, storage, bytes)))
+    const tni_record *record = &meta->record;
+    bool same = tni_same_dims(record->sizes, record->ndim, self->sizes, self->ndim) &&
+                tni_same_dims(record->strides, record->ndim, self->strides, self->ndim);
+    if (tni_record_bytes(name, record, &bytes))
+        return tni_pending();
+    if (same && bytes > had)
+        return TNI_FAIL(TN_ERROR_BOUNDS, name, "sizes, strides and offset reach %zu bytes, the storage has %zu", bytes, had);
+    if (bytes > had && tni_storage_resize(name, storage, bytes))
         return tni_pending();
     if (tni_tensor_assign(name, self, &meta->record, storage)) {
         storage->nbytes = had; /* Note [Shrunk storage] */
@@ -177,10 +184,11 @@ static tn_status resize_alter(tni_call *call, const tni_meta *meta)
     tn_tensor *x = call->out[0];
     const tni_record *record = &meta->record;
     const char *name = tni_call_name(call);
+    if (meta->same) /* as in PyTorch neither the same sizes nor a memory format alone count a version */
+        return TN_OK;
+    bool other_sizes = !tni_same_dims(record->sizes, record->ndim, x->sizes, x->ndim);
     tni_geometry old;
     size_t bytes;
-    if (meta->same) /* which counts no version */
-        return TN_OK;
     if (tni_tensor_regrid(name, x, record->sizes, record->strides, record->ndim, &old, &bytes))
         return tni_pending();
     if (bytes > x->storage->nbytes && tni_storage_resize(name, x->storage, bytes)) {
@@ -188,7 +196,8 @@ static tn_status resize_alter(tni_call *call, const tni_meta *meta)
         return tni_pending();
     }
     tni_geometry_drop(&old);
-    tni_written(x);
+    if (other_sizes)
+        tni_written(x);
     return TN_OK;
 }
 

@@ -41,8 +41,8 @@ tn_status tni_move_offset(const char *name, tni_record *record, int64_t steps, i
 
 int64_t tni_step_stride(int64_t stride, int64_t step)
 {
-    int64_t product;
-    return tni_mul_i64(stride, step, &product) ? product : INT64_MAX;
+    uint64_t product = (uint64_t)stride * (uint64_t)step; /* wraps, as PyTorch's */
+    return product <= INT64_MAX ? (int64_t)product : INT64_MAX;
 }
 
 static tn_status narrow_infer(tni_call *call, tni_meta *meta)

@@ -94,6 +94,10 @@ static tn_status matrix_infer(tni_call *call, tni_meta *meta)
     if (x->ndim == 1 || (x->ndim > 2 && call->op->family == CONJUGATES_ONE))
         return TNI_FAIL(TN_ERROR_DIM, name, "the tensor has %d dims, needed %s", x->ndim,
                         call->op->family == CONJUGATES_ONE ? "2" : "2 or more");
+    if (x->ndim == 0 && !(conjugates && tni_dtype_kind((tn_dtype)x->dtype) == TNI_COMPLEX)) {
+        meta->same = x;
+        return TN_OK;
+    }
     if (x->ndim == 0)
         tni_meta_view(meta, x);
     else

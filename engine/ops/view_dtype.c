@@ -31,9 +31,9 @@ static tn_status to_smaller(tni_meta *meta, const tn_tensor *x, int64_t ratio, i
     return fits ? TN_OK : TNI_FAIL(TN_ERROR_OVERFLOW, name, "the elements of the new dtype are more than 64 bits count");
 }
 
-/* `ratio` elements side by side in the last dim become one. */
-static tn_status to_larger(const char *name, tni_meta *meta, const tn_tensor *x, int64_t ratio, int64_t *sizes,
-                           int64_t *strides)
+/* `ratio` elements side by side in the last dim become one. ones_pass: the strides of size-1 dims need not divide. */
+static tn_status to_larger(const char *name, tni_meta *meta, const tn_tensor *x, int64_t ratio, bool ones_pass,
+                           int64_t *sizes, int64_t *strides)
 {
     int last = x->ndim - 1;
     if (x->sizes[last] % ratio != 0)
@@ -45,7 +45,7 @@ static tn_status to_larger(const char *name, tni_meta *meta, const tn_tensor *x,
         return TNI_FAIL(TN_ERROR_VIEW, name, "storage offset %lld should be a multiple of %lld", (long long)x->offset,
                         (long long)ratio);
     for (int d = 0; d < last; d++) {
-        if (x->strides[d] % ratio != 0)
+        if (x->strides[d] % ratio != 0 && (x->sizes[d] != 1 || !ones_pass))
             return TNI_FAIL(TN_ERROR_VIEW, name, "stride %lld of dim %d should be a multiple of %lld",
                             (long long)x->strides[d], d, (long long)ratio);
         strides[d] = x->strides[d] / ratio;
@@ -82,7 +82,7 @@ static tn_status view_dtype_infer(tni_call *call, tni_meta *meta)
     if (x->ndim == 0)
         return TNI_FAIL(TN_ERROR_VIEW, name, "a tensor without dims of %lld-byte elements as %s, needed elements of that size",
                         (long long)old, tn_dtype_name(dtype));
-    if (old > new ? to_smaller(meta, x, old / new, sizes, strides) : to_larger(name, meta, x, new / old, sizes, strides))
+    if (old > new ? to_smaller(meta, x, old / new, sizes, strides) : to_larger(name, meta, x, new / old, false, sizes, strides))
         return tni_pending();
     return check_place(name, x, dtype);
 }
@@ -170,7 +170,7 @@ static tn_status view_as_complex_infer(tni_call *call, tni_meta *meta)
                         (long long)x->sizes[x->ndim - 1]);
     tni_meta_own_dims(meta, x, &sizes, &strides);
     meta->record.dtype = whole;
-    if (to_larger(name, meta, x, 2, sizes, strides))
+    if (to_larger(name, meta, x, 2, true, sizes, strides))
         return tni_pending();
     meta->record.ndim--; /* the last dim has size 1 now */
     return check_place(name, x, whole);

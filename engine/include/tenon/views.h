@@ -123,7 +123,7 @@ static inline tn_index tn_index_list(const int64_t *data, int n)
  * tn_flatten    dims start_dim .. end_dim become one, as reshape; x itself (a new reference) where they are one already. A
  *               0-dim x gives [1]
  * tn_unflatten  dim becomes n dims of these sizes
- * tn_ravel      [numel]: a view of a contiguous x, a copy of any other
+ * tn_ravel      [numel]: a view of a contiguous x, of a contiguous copy of any other
  * strides  PyTorch's, also of dims of size 1 and of tensors without elements
  * errors  common; TN_ERROR_SHAPE (sizes that do not fit), TN_ERROR_ARGUMENT (a size below -1, two of -1, one that could
  *         be anything), TN_ERROR_DIM (a dim out of range, over 64 dims; tn_flatten: end before start), TN_ERROR_OVERFLOW,
@@ -270,7 +270,7 @@ TN_API bool tn_is_contiguous_in(const tn_tensor *x, tn_memory_format format);
  * tn_alias        a view with x's geometry
  * tn_detach       shares memory and version counter, has no history and is no view. tn_detach_ takes x's own history off
  * tn_tensor_data  shares the memory, counts versions on its own from 0 ("Tensor.data")
- * errors  common
+ * errors  common; tn_detach_: TN_ERROR_INPLACE_VIEW (x is a view)
  * cost    O(ndim)
  * source  torch.Tensor.detach, torch.Tensor.data */
 TN_API tn_tensor *tn_alias(tn_tensor *x);
@@ -292,7 +292,8 @@ TN_API tn_status tn_squeeze_(tn_tensor *x);
 TN_API tn_status tn_squeeze_dim_(tn_tensor *x, int dim);
 TN_API tn_status tn_as_strided_(tn_tensor *x, const int64_t *size, const int64_t *stride, int ndim, int64_t offset);
 
-/* Tensors that change what they read. Each counts one version of self but tn_set_data, which counts none.
+/* Tensors that change what they read. Each counts one version of self, but tn_set_data none, and tn_resize_ and its kin none
+ * of the sizes that self has already.
  * tn_resize_         row-major strides of these sizes from self's offset; the storage grows if it is too small (what is
  *                    new is undefined) and never shrinks. Of the sizes that self has already nothing changes
  * tn_resize_format_  the same in a memory format, whose strides self gets in any case
@@ -316,8 +317,8 @@ TN_API tn_status tn_set_data(tn_tensor *self, tn_tensor *other);
 /* Indexing: x[index[0], ..., index[n-1]], and writing there.
  * index   integers, slices, ellipses and new axes give one view, without steps in between. Entries with tensors, masks, bools
  *         and lists of integers copy; a 0-dim integer tensor counts as an integer
- * value   broadcast to the place, converted to x's dtype; leading dims of size 1 that the place lacks are dropped. A number,
- *         or a tensor without dims, goes everywhere, even where elements share memory
+ * value   broadcast to the place, converted to x's dtype; leading dims of size 1 that the place lacks are dropped. A number
+ *         goes everywhere, even where elements share memory
  * errors  common; TN_ERROR_INDEX (a position outside its dim, too many entries, a mask of another shape), TN_ERROR_ARGUMENT (a
  *         step below 1), TN_ERROR_DIM (over 64 dims), TN_ERROR_DTYPE (indices that are no integers), TN_ERROR_SHAPE (indices
  *         or a value that do not broadcast), TN_ERROR_OVERFLOW (a number that the dtype does not hold), TN_ERROR_OVERLAP
