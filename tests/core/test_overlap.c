@@ -33,8 +33,8 @@ static void within_itself(void **state)
     tn_scope_end(scope);
 }
 
-/* Random pairs of views of one storage. Refused exactly when both are dense, share a byte, and are not the same
- * geometry. */
+/* Random pairs of views of one storage. Refused exactly when both are dense, share a byte, and do not cover the same bytes
+ * with the same strides. */
 static void with_an_operand(void **state)
 {
     uint64_t random = 5;
@@ -61,11 +61,12 @@ static void with_an_operand(void **state)
                     cells[k][offset + i * strides[0] + j * strides[1]] = 1;
             dense[k] = tni_is_dense(sizes, strides, 2);
         }
-        bool share = false, same = tn_storage_offset(view[0]) == tn_storage_offset(view[1]);
+        bool share = false, same = tn_storage_offset(view[0]) == tn_storage_offset(view[1]) &&
+                                   tn_numel(view[0]) == tn_numel(view[1]);
         for (int i = 0; i < 30; i++)
             share = share || (cells[0][i] && cells[1][i]);
         for (int d = 0; d < 2; d++)
-            same = same && tn_size(view[0], d) == tn_size(view[1], d) && tn_stride(view[0], d) == tn_stride(view[1], d);
+            same = same && tn_stride(view[0], d) == tn_stride(view[1], d);
         bool wanted = dense[0] && dense[1] && share && !same;
         tn_status status = tni_check_no_partial_overlap("test", view[0], view[1]);
         if ((status == TN_ERROR_OVERLAP) != wanted)
