@@ -10,6 +10,7 @@
 
 #include "core/lazy.h"
 #include "core/print.h"
+#include "support/errors.h"
 #include "support/test.h"
 
 enum { TEXT = 1 << 20, LINE = 1 << 16 };
@@ -146,14 +147,6 @@ static void against_torch(void **state)
     }
     fclose(r.file);
     assert_true(cases >= 300);
-}
-
-static void expect_error(tn_status status, const char *part)
-{
-    if (tn_error_code() != status || !strstr(tn_error_message(), part))
-        fail_msg("%s (%s), needed %s with \"%s\"", tn_status_name(tn_error_code()), tn_error_message(),
-                 tn_status_name(status), part);
-    tn_error_clear();
 }
 
 static void options(void **state)

@@ -4,6 +4,7 @@
 #include <tenon/tenon.h>
 
 #include "support/golden.h"
+#include "support/errors.h"
 #include "support/test.h"
 
 static const int64_t lesson_sizes[] = {2, 16, 16, 1};
@@ -86,14 +87,6 @@ static void shapes_of_nets(void **state)
     assert_int_equal(tn_init_torch(tn_relu_module(), &one, true), TN_OK);
     assert_memory_equal(&one.mt, &two.mt, sizeof one.mt);
     tn_scope_end(scope);
-}
-
-static void expect_error(tn_status status, const char *said)
-{
-    assert_int_equal(tn_error_code(), status);
-    if (!strstr(tn_error_message(), said))
-        fail_msg("'%s' does not say '%s'", tn_error_message(), said);
-    tn_error_clear();
 }
 
 static void refusals(void **state)

@@ -2,15 +2,8 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
+#include "support/errors.h"
 #include "support/test.h"
-
-static void expect_error(tn_status status, const char *said)
-{
-    assert_int_equal(tn_error_code(), status);
-    if (!strstr(tn_error_message(), said))
-        fail_msg("'%s' does not say '%s'", tn_error_message(), said);
-    tn_error_clear();
-}
 
 static void parameters_and_names(void **state)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
+#include "support/errors.h"
 #include "support/test.h"
 
 static tn_tensor *doubles(const double *values, int64_t n)
@@ -96,14 +97,6 @@ static void strided(void **state)
     assert_int_equal(gap.index, 7);
     assert_true(gap.abs == 1.0);
     tn_scope_end(scope);
-}
-
-static void expect_error(tn_status status, const char *said)
-{
-    assert_int_equal(tn_error_code(), status);
-    if (!strstr(tn_error_message(), said))
-        fail_msg("'%s' does not say '%s'", tn_error_message(), said);
-    tn_error_clear();
 }
 
 static void refusals(void **state)
