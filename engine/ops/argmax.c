@@ -1,15 +1,18 @@
-/* argmax, argmin: the index of the first largest or smallest element along a dim, or of the flattened tensor; NaN counts
- * as the most. As torch.argmax and torch.argmin. */
+/* argmax, argmin: the index of the first largest or smallest element along a dim, or of the flattened tensor; NaN
+ * counts as the most. As torch.argmax and torch.argmin. */
 #include <string.h>
 #include <tenon/ops.h>
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "core/geometry.h"
 #include "core/iterator.h"
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
+#include "ops/reduce.h"
 #include "ops/reduce_attr.h"
+#include "ops/walk.h"
 
 enum { MOST, LEAST };
 
@@ -33,111 +36,221 @@ static tn_status argmax_infer(tni_call *call, tni_meta *meta)
     return tni_meta_contiguous(call, meta, ndim, TN_INT64, (tn_device_type)x->device);
 }
 
-#define SEARCH(T, name, BEYOND)                                                                 \
-    static void name(const char *x, int64_t stride, int64_t n, char *best, int64_t *index, \
-                     int64_t base)                                                         \
-    {                                                                                      \
-        T largest;                                                                         \
-        memcpy(&largest, best, sizeof largest);                                            \
-        for (int64_t i = 0; i < n && largest == largest; i++) {                            \
-            T value = *(const T *)(const void *)(x + i * stride);                          \
-            if (value BEYOND largest || value != value) {                                       \
-                largest = value;                                                           \
-                *index = base + i;                                                         \
-            }                                                                              \
-        }                                                                                  \
-        memcpy(best, &largest, sizeof largest);                                            \
-    }
-SEARCH(float, most_f32, >)
-SEARCH(double, most_f64, >)
-SEARCH(int64_t, most_i64, >)
-SEARCH(float, least_f32, <)
-SEARCH(double, least_f64, <)
-SEARCH(int64_t, least_i64, <)
+enum { LEAST_COLUMNS = 16, MANY = 256, SHORT = 64, PIECE = 4096, TASK = 1 << 15 };
 
-typedef void (*search)(const char *x, int64_t stride, int64_t n, char *best, int64_t *index, int64_t base);
+/* The dims that are kept, and those that are searched: row-major, merged where they continue one another, so that the
+ * first of equals is found first. */
+typedef struct plan {
+    tni_walk kept;
+    int ndim;
+    int64_t sizes[TN_MAX_NDIM], strides[TN_MAX_NDIM]; /* innermost first; strides in elements */
+    int64_t n;                                        /* elements of one search */
+    const char *x;
+    int64_t *out;
+    tn_dtype x_dtype;
+    int lane;
+    bool most;
+    tni_widening widening;
+    const tni_reduce_kernel *extreme;
+    const tni_search_kernel *search;
+} plan;
 
-/* How rows are searched: as they lie, or converted to the lane's dtype first. */
-typedef struct searcher {
-    search find;
-    tni_converter convert; /* NULL: x has the lane's dtype */
-    int64_t wide;          /* itemsize of the lane */
-} searcher;
-
-static void search_row(const searcher *s, const char *x, int64_t stride, int64_t n, char *best, int64_t *index,
-                       int64_t base)
+static void make_plan(plan *p, const tni_call *call)
 {
-    _Alignas(64) char block[TNI_BLOCK * 8];
-    if (!s->convert) {
-        s->find(x, stride, n, best, index, base);
-        return;
+    const tn_tensor *x = call->in[0], *out = call->out[0];
+    const tni_reduce_attr *attr = call->attr;
+    uint64_t mask;
+    int64_t out_strides[TN_MAX_NDIM];
+    tni_reduced_dims(tni_call_name(call), x, &attr->dims, &mask); /* infer made sure */
+    p->ndim = 0;
+    p->n = 1;
+    for (int d = 0, next = 0; d < x->ndim; d++) {
+        bool reduced = (mask >> d) & 1;
+        out_strides[d] = reduced ? 0 : out->strides[next];
+        next += !reduced || attr->keepdim;
     }
-    for (int64_t done = 0; done < n; done += TNI_BLOCK) {
-        int64_t some = n - done < TNI_BLOCK ? n - done : TNI_BLOCK;
-        s->convert(block, s->wide, x + done * stride, stride, some);
-        s->find(block, s->wide, some, best, index, base + done);
+    for (int d = x->ndim - 1; d >= 0; d--) {
+        int last = p->ndim - 1;
+        if (!((mask >> d) & 1) || x->sizes[d] == 1)
+            continue;
+        p->n *= x->sizes[d];
+        if (last >= 0 && x->strides[d] == p->strides[last] * p->sizes[last]) {
+            p->sizes[last] *= x->sizes[d];
+            continue;
+        }
+        p->sizes[p->ndim] = x->sizes[d];
+        p->strides[p->ndim++] = x->strides[d];
+    }
+    if (p->ndim == 0) {
+        p->sizes[0] = 1;
+        p->strides[0] = 0;
+        p->ndim = 1;
+    }
+    tni_walk_make(&p->kept, x, mask, false, out_strides);
+    p->x = tni_data(x);
+    p->out = (int64_t *)(void *)tni_data(out);
+    p->x_dtype = (tn_dtype)x->dtype;
+    p->lane = tni_lane_of(p->x_dtype);
+    p->most = call->op->family == MOST;
+    const tn_dtype compute = tni_lane_dtype(p->lane);
+    p->widening = (tni_widening){.from = tni_itemsize(p->x_dtype), .wide = tni_itemsize(compute)};
+    if (compute != p->x_dtype)
+        p->widening.convert = tni_converter_of(p->x_dtype, compute);
+    const tni_reduce_kernels *level = tni_reduce_levels[tni_cpu_level()];
+    p->extreme = &level->kernel[p->most ? TNI_MAX : TNI_MIN][p->lane];
+    p->search = &level->search[p->most ? TNI_MAX : TNI_MIN][p->lane];
+}
+
+/* Whether a comes before b: it is beyond it, or NaN and b is not. */
+static bool before(const plan *p, tni_total a, tni_total b)
+{
+    if (p->lane == TNI_LANE_I64)
+        return p->most ? a.i64 > b.i64 : a.i64 < b.i64;
+    double x = p->lane == TNI_LANE_F32 ? (double)a.f32 : a.f64, y = p->lane == TNI_LANE_F32 ? (double)b.f32 : b.f64;
+    return (p->most ? x > y : x < y) || (x != x && y == y);
+}
+
+/* Where the first element that equals value is, or the first NaN if it is one; it is among the n. */
+#define FIND(T, name)                                                                                                  \
+    static int64_t name(const void *data, int64_t stride, const void *value)                                           \
+    {                                                                                                                  \
+        const T *x = data;                                                                                             \
+        T wanted;                                                                                                      \
+        int64_t i = 0;                                                                                                 \
+        memcpy(&wanted, value, sizeof wanted);                                                                         \
+        while (!(x[i * stride] == wanted || (wanted != wanted && x[i * stride] != x[i * stride])))                     \
+            i++;                                                                                                       \
+        return i;                                                                                                      \
+    }
+FIND(float, find_f32)
+FIND(double, find_f64)
+FIND(int64_t, find_i64)
+
+typedef struct best {
+    tni_total value;
+    int64_t place; /* -1: nothing yet */
+} best;
+
+/* A row whose elements stand at base, base + 1, ... of the search: piece by piece, and only a piece that has a better
+ * one is looked through for its place. */
+static void search_row(const plan *p, const char *x, int64_t stride, int64_t n, int64_t base, best *b)
+{
+    static int64_t (*const finds[])(const void *, int64_t, const void *) = {find_f32, find_f64, find_i64};
+    _Alignas(64) char block[TNI_BLOCK * 8];
+    const int64_t piece = p->widening.convert ? TNI_BLOCK : PIECE;
+    for (int64_t i = 0; i < n; i += piece) {
+        int64_t some = n - i < piece ? n - i : piece, step = stride;
+        const char *here = x + i * stride * p->widening.from;
+        if (p->widening.convert) {
+            tni_widen(&p->widening, block, here, stride * p->widening.from, some);
+            here = block;
+            step = 1;
+        }
+        tni_total value = p->extreme->row(here, step, some);
+        if (b->place >= 0 && !before(p, value, b->value))
+            continue;
+        b->place = base + i + finds[p->lane](here, step, &value);
+        b->value = value;
     }
 }
 
-/* The walk over `ndim` dims of x in row-major order, so that the first of equals is found first. */
-static int64_t first_best(const tn_tensor *x, const char *at, const int *dims, int ndim, const searcher *s)
+/* Task: one result, whatever the dims. */
+static void long_task(void *context, int64_t task)
 {
-    int64_t itemsize = tni_itemsize((tn_dtype)x->dtype), index = 0, base = 0, outer[TN_MAX_NDIM] = {0};
-    int last = ndim > 0 ? dims[ndim - 1] : -1;
-    int64_t n = last >= 0 ? x->sizes[last] : 1, stride = last >= 0 ? x->strides[last] * itemsize : 0;
-    _Alignas(8) char best[8];
-    if (s->convert)
-        s->convert(best, 0, at, 0, 1);
-    else
-        memcpy(best, at, (size_t)itemsize);
-    for (;;) {
-        search_row(s, at, stride, n, best, &index, base);
-        base += n;
-        int i = ndim - 2;
-        for (; i >= 0; i--) {
-            at += x->strides[dims[i]] * itemsize;
-            if (++outer[i] < x->sizes[dims[i]])
+    const plan *p = context;
+    best b = {.place = -1};
+    int64_t out, index[TN_MAX_NDIM] = {0};
+    const char *x = p->x + tni_walk_at(&p->kept, task, &out) * p->widening.from;
+    for (int64_t base = 0; base < p->n; base += p->sizes[0]) {
+        search_row(p, x, p->strides[0], p->sizes[0], base, &b);
+        for (int d = 1; d < p->ndim; d++) {
+            x += p->strides[d] * p->widening.from;
+            if (++index[d] < p->sizes[d])
                 break;
-            at -= outer[i] * x->strides[dims[i]] * itemsize;
-            outer[i] = 0;
+            x -= index[d] * p->strides[d] * p->widening.from;
+            index[d] = 0;
         }
-        if (i < 0)
-            return index;
     }
+    p->out[out] = b.place;
+}
+
+static int64_t rows_a_task(const plan *p)
+{
+    return TASK / p->n;
+}
+
+/* Task: rows_a_task short rows. */
+static void rows_task(void *context, int64_t task)
+{
+    const plan *p = context;
+    const tni_walk *kept = &p->kept;
+    const int64_t most = p->widening.convert ? TNI_WIDENED / p->n : MANY;
+    _Alignas(64) char block[TNI_WIDENED * 8];
+    int64_t at = task * rows_a_task(p), end = at + rows_a_task(p) < kept->numel ? at + rows_a_task(p) : kept->numel;
+    while (at < end) {
+        int64_t out, places[MANY], rows = kept->sizes[0] - at % kept->sizes[0];
+        int64_t row_stride = kept->strides[0], stride = p->strides[0];
+        const char *x = p->x + tni_walk_at(kept, at, &out) * p->widening.from;
+        rows = rows < end - at ? rows : end - at;
+        rows = rows < most ? rows : most;
+        rows = rows < MANY ? rows : MANY;
+        if (p->widening.convert) {
+            row_stride = tni_widen_rows(&p->widening, block, &stride, x, row_stride, stride, rows, p->n);
+            x = block;
+        }
+        p->search->rows(places, x, row_stride, stride, rows, p->n);
+        for (int64_t r = 0; r < rows; r++)
+            p->out[out + r * kept->out_strides[0]] = places[r];
+        at += rows;
+    }
+}
+
+static int64_t tiles_of(const plan *p)
+{
+    return (p->kept.sizes[0] + TNI_COLUMNS - 1) / TNI_COLUMNS;
+}
+
+/* Task: TNI_COLUMNS results beside each other in memory. */
+static void columns_task(void *context, int64_t task)
+{
+    const plan *p = context;
+    const tni_walk *kept = &p->kept;
+    const int64_t from = p->widening.from, wide = p->widening.wide, first = task % tiles_of(p) * TNI_COLUMNS;
+    int64_t n = kept->sizes[0] - first < TNI_COLUMNS ? kept->sizes[0] - first : TNI_COLUMNS, out;
+    const char *x = p->x + tni_walk_at(kept, task / tiles_of(p) * kept->sizes[0] + first, &out) * from;
+    _Alignas(64) char row[TNI_COLUMNS * 8], bests[TNI_COLUMNS * 8], places[TNI_COLUMNS * 8];
+    tni_converter_of(p->x_dtype, tni_lane_dtype(p->lane))(bests, wide, x, from, n);
+    memset(places, 0, (size_t)(n * wide));
+    if (!p->widening.convert)
+        p->search->columns(bests, places, x, p->strides[0], p->n, n, 0);
+    for (int64_t r = 0; p->widening.convert && r < p->n; r++) {
+        tni_widen(&p->widening, row, x + r * p->strides[0] * from, from, n);
+        p->search->columns(bests, places, row, 0, 1, n, r);
+    }
+    tni_converter_of(wide == 4 ? TN_INT32 : TN_INT64, TN_INT64)(p->out + out, kept->out_strides[0] * 8, places, wide,
+                                                                n);
 }
 
 static void argmax_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    static const search searches[2][3] = {[MOST] = {most_f32, most_f64, most_i64},
-                                          [LEAST] = {least_f32, least_f64, least_i64}};
-    const tn_tensor *x = call->in[0], *out = call->out[0];
-    const tni_reduce_attr *attr = call->attr;
-    uint64_t mask;
-    int reduced[TN_MAX_NDIM], kept[TN_MAX_NDIM], n_reduced = 0, n_kept = 0;
-    tni_reduced_dims(tni_call_name(call), x, &attr->dims, &mask); /* infer made sure */
-    for (int d = 0; d < x->ndim; d++) {
-        if (!((mask >> d) & 1))
-            kept[n_kept++] = d;
-        else if (x->sizes[d] != 1)
-            reduced[n_reduced++] = d;
+    plan p;
+    make_plan(&p, call);
+    void (*body)(void *, int64_t) = long_task;
+    int64_t tasks = p.kept.numel;
+    if (p.ndim == 1 && p.kept.strides[0] == 1 && p.kept.sizes[0] >= LEAST_COLUMNS && p.n <= INT32_MAX) {
+        body = columns_task;
+        tasks = p.kept.numel / p.kept.sizes[0] * tiles_of(&p);
+    } else if (p.ndim == 1 && p.n <= (p.strides[0] == 1 ? SHORT : TNI_BLOCK)) {
+        tni_walk_lengthen(&p.kept, LEAST_COLUMNS);
+        body = rows_task;
+        tasks = (p.kept.numel + rows_a_task(&p) - 1) / rows_a_task(&p);
     }
-    int lane = tni_lane_of((tn_dtype)x->dtype);
-    searcher s = {.find = searches[call->op->family][lane], .wide = tni_itemsize(tni_lane_dtype(lane))};
-    if (tni_lane_dtype(lane) != (tn_dtype)x->dtype)
-        s.convert = tni_converter_of((tn_dtype)x->dtype, tni_lane_dtype(lane));
-    for (int64_t i = 0; i < out->numel; i++) {
-        int64_t rest = i, from = 0, to = 0;
-        for (int k = n_kept - 1; k >= 0; k--) {
-            int64_t at = rest % x->sizes[kept[k]];
-            rest /= x->sizes[kept[k]];
-            from += at * x->strides[kept[k]];
-            to += at * out->strides[attr->keepdim ? kept[k] : k];
-        }
-        int64_t index =
-            first_best(x, tni_data(x) + from * tni_itemsize((tn_dtype)x->dtype), reduced, n_reduced, &s);
-        ((int64_t *)(void *)tni_data(out))[to] = index;
-    }
+    if (p.kept.numel * p.n >= 2 * TNI_GRAIN)
+        tni_parallel_for(tasks, body, &p);
+    else
+        for (int64_t task = 0; task < tasks; task++)
+            body(&p, task);
 }
 
 static const tni_reduce_attr argmax_default = {.dtype = TN_DTYPE_NONE};

@@ -84,6 +84,65 @@ static void E(columns)(void *totals, const void *data, int64_t row_stride, int64
             best[c] = x[c] BEYOND best[c] || IS_NAN(x[c]) ? x[c] : best[c];
 }
 
+/* Takes element `at` where it comes before what was found so far; equals and what follows NaN do not. */
+static inline void E(place)(F(lanes) x, T_INT at, F(lanes) *best, F(mask) *place)
+{
+    F(mask) take = (F(mask))(x BEYOND * best) | ((F(mask))IS_NAN(x) & ~(F(mask))IS_NAN(*best));
+    *best = (F(lanes))(((F(mask))x & take) | ((F(mask)) * best & ~take));
+    *place = (((F(mask)){0} + at) & take) | (*place & ~take);
+}
+
+static inline void E(place_one)(T x, T_INT at, T *best, T_INT *place)
+{
+    if (x BEYOND * best || (IS_NAN(x) && !(IS_NAN(*best)))) {
+        *best = x;
+        *place = at;
+    }
+}
+
+static void E(place_rows)(int64_t *place, const void *data, int64_t row_stride, int64_t stride, int64_t rows, int64_t n)
+{
+    const T *x = data;
+    int64_t r = 0;
+    for (; r + 8 <= rows; r += 8, x += 8 * row_stride) {
+        F(lanes) best = F(across)(x, row_stride);
+        F(mask) at = {0};
+        for (int64_t i = 1; i < n; i++)
+            E(place)(F(across)(x + i * stride, row_stride), (T_INT)i, &best, &at);
+        for (int l = 0; l < 8; l++)
+            place[r + l] = at[l];
+    }
+    for (; r < rows; r++, x += row_stride) {
+        T best = x[0];
+        T_INT at = 0;
+        for (int64_t i = 1; i < n; i++)
+            E(place_one)(x[i * stride], (T_INT)i, &best, &at);
+        place[r] = at;
+    }
+}
+
+static void E(place_columns)(void *bests, void *places, const void *data, int64_t row_stride, int64_t rows,
+                             int64_t columns, int64_t first)
+{
+    T *best = bests;
+    T_INT *place = places;
+    const T *x = data;
+    for (int64_t r = 0; r < rows; r++, x += row_stride) {
+        int64_t c = 0;
+        for (; c + 8 <= columns; c += 8) {
+            F(lanes) b;
+            F(mask) p;
+            memcpy(&b, best + c, sizeof b);
+            memcpy(&p, place + c, sizeof p);
+            E(place)(*(const F(part) *)(x + c), (T_INT)(first + r), &b, &p);
+            memcpy(best + c, &b, sizeof b);
+            memcpy(place + c, &p, sizeof p);
+        }
+        for (; c < columns; c++)
+            E(place_one)(x[c], (T_INT)(first + r), best + c, place + c);
+    }
+}
+
 #undef E
 #undef E__
 #undef E_

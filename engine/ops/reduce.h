@@ -33,10 +33,23 @@ typedef struct tni_reduce_kernel {
 
 typedef enum tni_reduction { TNI_SUM, TNI_MAX, TNI_MIN, TNI_REDUCTIONS } tni_reduction;
 
+/* The first place of the extreme, NaN counting as the most; n <= INT32_MAX.
+ * rows     of each of `rows` rows of n elements, into place[row]
+ * columns  goes on with elements first .. first + rows - 1 of each column: best[column] and place[column] hold what
+ *          was found so far; places are as wide as T */
+typedef struct tni_search_kernel {
+    void (*rows)(int64_t *place, const void *x, int64_t row_stride, int64_t stride, int64_t rows, int64_t n);
+    void (*columns)(void *best, void *place, const void *x, int64_t row_stride, int64_t rows, int64_t columns,
+                    int64_t first);
+} tni_search_kernel;
+
 /* [reduction][lane of ops/pointwise.h, the first three] */
 typedef struct tni_reduce_kernels {
     tni_reduce_kernel kernel[TNI_REDUCTIONS][3];
+    tni_search_kernel search[TNI_REDUCTIONS][3]; /* none for sums */
 } tni_reduce_kernels;
+
+extern const tni_reduce_kernels *const tni_reduce_levels[TNI_CPU_LEVELS];
 
 /* One reduction: of x into out, whose shape and dtype fit. */
 typedef struct tni_reduce_job {

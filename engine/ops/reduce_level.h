@@ -30,6 +30,9 @@
 extern const tni_reduce_kernels LEVEL;
 #define KERNEL(reduction, suffix) {reduction##_row_##suffix, reduction##_rows_##suffix, reduction##_columns_##suffix}
 #define KERNELS(reduction) {KERNEL(reduction, f32), KERNEL(reduction, f64), KERNEL(reduction, i64)}
+#define SEARCH(reduction, suffix) {reduction##_place_rows_##suffix, reduction##_place_columns_##suffix}
+#define SEARCHES(reduction) {SEARCH(reduction, f32), SEARCH(reduction, f64), SEARCH(reduction, i64)}
 
 const tni_reduce_kernels LEVEL = {
-    .kernel = {[TNI_SUM] = KERNELS(sum), [TNI_MAX] = KERNELS(max), [TNI_MIN] = KERNELS(min)}};
+    .kernel = {[TNI_SUM] = KERNELS(sum), [TNI_MAX] = KERNELS(max), [TNI_MIN] = KERNELS(min)},
+    .search = {[TNI_MAX] = SEARCHES(max), [TNI_MIN] = SEARCHES(min)}};

@@ -15,88 +15,34 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "core/geometry.h"
 #include "core/iterator.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
+#include "ops/walk.h"
 
 enum { PIECE = 4096, CHUNK = 1 << 16, BAND = 128, LEAST_COLUMNS = 16, MANY = 256, TASK = 1 << 15 };
 
 extern const tni_reduce_kernels tni_reduce_baseline, tni_reduce_avx2, tni_reduce_avx512;
 
-static const tni_reduce_kernels *const levels[TNI_CPU_LEVELS] = {
+const tni_reduce_kernels *const tni_reduce_levels[TNI_CPU_LEVELS] = {
     [TNI_CPU_BASELINE] = &tni_reduce_baseline,
     [TNI_CPU_AVX2] = &tni_reduce_avx2,
     [TNI_CPU_AVX512] = &tni_reduce_avx512,
 };
 
-/* One set of dims, fastest first, merged where they continue one another. */
-typedef struct walk {
-    int ndim;
-    int64_t numel;
-    int64_t sizes[TN_MAX_NDIM];
-    int64_t strides[TN_MAX_NDIM];     /* of x, elements */
-    int64_t out_strides[TN_MAX_NDIM]; /* of the result, elements; 0 for reduced dims */
-} walk;
-
 typedef struct plan {
-    walk kept, reduced;
+    tni_walk kept, reduced;
     const char *x;
     char *out;
     tn_dtype x_dtype, compute, out_dtype;
-    tni_converter convert; /* x to compute; NULL when they are the same */
-    tni_converter truth;   /* x to bool, before that: sums in bool ask whether anything is true; NULL otherwise */
+    tni_widening widening; /* x to compute; sums in bool ask whether anything is true */
     const tni_reduce_kernel *kernel;
     tni_reduction reduction;
-    int64_t divisor; /* of a mean; 1 otherwise */
-    int64_t many;    /* results that a task makes, when each is one piece */
-    int64_t chunks;  /* pieces of CHUNK elements that one result is cut into */
+    int64_t divisor;    /* of a mean; 1 otherwise */
+    int64_t many;       /* results that a task makes, when each is one piece */
+    int64_t chunks;     /* pieces of CHUNK elements that one result is cut into */
     tni_total *partial; /* [kept.numel][chunks] in the workspace, when there is more than one chunk */
 } plan;
-
-static void make_walk(walk *w, const tn_tensor *x, uint64_t mask, bool take, const int64_t *out_strides)
-{
-    const int64_t *operands[2] = {x->strides, NULL};
-    int perm[TN_MAX_NDIM];
-    tni_dim_order(x->sizes, x->ndim, operands, 2, perm);
-    w->ndim = 0;
-    w->numel = 1;
-    for (int i = 0; i < x->ndim; i++) {
-        int d = perm[i], last = w->ndim - 1;
-        if (((mask >> d) & 1) != take)
-            continue;
-        w->numel *= x->sizes[d];
-        if (x->sizes[d] == 1)
-            continue;
-        if (last >= 0 && x->strides[d] == w->strides[last] * w->sizes[last] &&
-            out_strides[d] == w->out_strides[last] * w->sizes[last]) {
-            w->sizes[last] *= x->sizes[d];
-            continue;
-        }
-        w->sizes[w->ndim] = x->sizes[d];
-        w->strides[w->ndim] = x->strides[d];
-        w->out_strides[w->ndim++] = out_strides[d];
-    }
-    if (w->ndim == 0) {
-        w->sizes[0] = 1;
-        w->strides[0] = w->out_strides[0] = 0;
-        w->ndim = 1;
-    }
-}
-
-/* Where linear position i of the walk is, in elements of x and of the result. */
-static int64_t position(const walk *w, int64_t i, int64_t *out)
-{
-    int64_t at = 0;
-    *out = 0;
-    for (int d = 0; d < w->ndim; d++) {
-        int64_t index = i % w->sizes[d];
-        i /= w->sizes[d];
-        at += index * w->strides[d];
-        *out += index * w->out_strides[d];
-    }
-    return at;
-}
 
 /* Partial results, added pairwise: level[i] stands for 2^i pieces. */
 typedef struct cascade {
@@ -168,30 +114,16 @@ static tni_total cascade_end(const plan *p, const cascade *c)
     return total;
 }
 
-/* Converts n <= WIDENED elements to the dtype of the arithmetic; strides in bytes. */
-enum { WIDENED = 2048 };
-
-static void widen(const plan *p, void *to, const char *x, int64_t stride, int64_t n)
-{
-    char truth[WIDENED];
-    if (p->truth) {
-        p->truth(truth, 1, x, stride, n);
-        x = truth;
-        stride = 1;
-    }
-    p->convert(to, tni_itemsize(p->compute), x, stride, n);
-}
-
 /* Folds n elements from `x`, converting them first if need be. */
 static void fold_row(const plan *p, cascade *c, const char *x, int64_t stride, int64_t n)
 {
     _Alignas(64) char block[TNI_BLOCK * 16];
-    int64_t itemsize = tni_itemsize(p->x_dtype), piece = p->convert ? TNI_BLOCK : PIECE;
+    int64_t itemsize = tni_itemsize(p->x_dtype), piece = p->widening.convert ? TNI_BLOCK : PIECE;
     for (int64_t i = 0; i < n; i += piece) {
         int64_t some = n - i < piece ? n - i : piece;
         const char *here = x + i * stride * itemsize;
-        if (p->convert) {
-            widen(p, block, here, stride * itemsize, some);
+        if (p->widening.convert) {
+            tni_widen(&p->widening, block, here, stride * itemsize, some);
             cascade_add(p, c, row_of(p, block, 1, some));
         } else {
             cascade_add(p, c, row_of(p, here, stride, some));
@@ -202,11 +134,11 @@ static void fold_row(const plan *p, cascade *c, const char *x, int64_t stride, i
 /* Elements begin .. end-1 of the reduced walk of one result. */
 static tni_total fold_range(const plan *p, const char *x, int64_t begin, int64_t end)
 {
-    const walk *w = &p->reduced;
+    const tni_walk *w = &p->reduced;
     cascade c;
     c.count = 0;
     while (begin < end) {
-        int64_t unused, at = position(w, begin, &unused), first = begin % w->sizes[0];
+        int64_t unused, at = tni_walk_at(w, begin, &unused), first = begin % w->sizes[0];
         int64_t n = w->sizes[0] - first < end - begin ? w->sizes[0] - first : end - begin;
         fold_row(p, &c, x + at * tni_itemsize(p->x_dtype), w->strides[0], n);
         begin += n;
@@ -239,7 +171,7 @@ static void row_task(void *context, int64_t task)
 {
     plan *p = context;
     int64_t result = task / p->chunks, chunk = task % p->chunks, out;
-    const char *x = p->x + position(&p->kept, result, &out) * tni_itemsize(p->x_dtype);
+    const char *x = p->x + tni_walk_at(&p->kept, result, &out) * tni_itemsize(p->x_dtype);
     int64_t begin = p->chunks == 1 ? 0 : chunk * CHUNK, end = p->reduced.numel;
     if (p->chunks > 1 && begin + CHUNK < end)
         end = begin + CHUNK;
@@ -277,7 +209,7 @@ static void run_rows(plan *p)
         int64_t out;
         for (int64_t chunk = 0; chunk < p->chunks; chunk++)
             cascade_add(p, &c, p->partial[result * p->chunks + chunk]);
-        position(&p->kept, result, &out);
+        tni_walk_at(&p->kept, result, &out);
         tni_total total = cascade_end(p, &c);
         store(p, out, 0, &total, 1);
     }
@@ -300,27 +232,16 @@ static void fold_many(const plan *p, void *totals, const char *x, int64_t row_st
     }
 }
 
-/* The same of rows that are converted first: as they lie, column by column, or row by row. */
+/* The same of rows that are converted first. */
 static void fold_many_widened(const plan *p, char *totals, const char *x, int64_t row_stride, int64_t rows)
 {
-    _Alignas(64) char block[WIDENED * 8];
-    const int64_t n = p->reduced.numel, stride = p->reduced.strides[0], itemsize = tni_itemsize(p->x_dtype),
-                  wide = tni_itemsize(p->compute), most = (int64_t)sizeof block / wide / n;
-    for (int64_t r = 0, some; r < rows; r += some, x += some * row_stride * itemsize) {
+    _Alignas(64) char block[TNI_WIDENED * 16];
+    const int64_t n = p->reduced.numel, most = TNI_WIDENED / n;
+    for (int64_t r = 0, some; r < rows; r += some, x += some * row_stride * p->widening.from) {
+        int64_t stride, wide_row;
         some = rows - r < most ? rows - r : most;
-        char *to = totals + r * total_size(p);
-        if (stride == 1 && row_stride == n) {
-            widen(p, block, x, itemsize, some * n);
-            fold_many(p, to, block, n, 1, some);
-        } else if (n < some) {
-            for (int64_t i = 0; i < n; i++)
-                widen(p, block + i * some * wide, x + i * stride * itemsize, row_stride * itemsize, some);
-            fold_many(p, to, block, 1, some, some);
-        } else {
-            for (int64_t i = 0; i < some; i++)
-                widen(p, block + i * n * wide, x + i * row_stride * itemsize, stride * itemsize, n);
-            fold_many(p, to, block, n, 1, some);
-        }
+        wide_row = tni_widen_rows(&p->widening, block, &stride, x, row_stride, p->reduced.strides[0], some, n);
+        fold_many(p, totals + r * total_size(p), block, wide_row, stride, some);
     }
 }
 
@@ -328,15 +249,15 @@ static void fold_many_widened(const plan *p, char *totals, const char *x, int64_
 static void many_task(void *context, int64_t task)
 {
     const plan *p = context;
-    const walk *kept = &p->kept;
+    const tni_walk *kept = &p->kept;
     _Alignas(64) char totals[MANY * 16];
     int64_t at = task * p->many, end = at + p->many < kept->numel ? at + p->many : kept->numel;
     while (at < end) {
         int64_t out, rows = kept->sizes[0] - at % kept->sizes[0];
-        const char *x = p->x + position(kept, at, &out) * tni_itemsize(p->x_dtype);
+        const char *x = p->x + tni_walk_at(kept, at, &out) * tni_itemsize(p->x_dtype);
         rows = rows < end - at ? rows : end - at;
         rows = rows < MANY ? rows : MANY;
-        if (p->convert)
+        if (p->widening.convert)
             fold_many_widened(p, totals, x, kept->strides[0], rows);
         else
             fold_many(p, totals, x, kept->strides[0], p->reduced.strides[0], rows);
@@ -345,30 +266,15 @@ static void many_task(void *context, int64_t task)
     }
 }
 
-/* Makes the longest of the kept dims the first, if the first is short. */
-static void lengthen(walk *kept)
-{
-    int longest = 0;
-    for (int d = 1; d < kept->ndim && kept->sizes[0] < LEAST_COLUMNS; d++)
-        if (kept->sizes[d] > kept->sizes[longest])
-            longest = d;
-    const int64_t size = kept->sizes[0], stride = kept->strides[0], out_stride = kept->out_strides[0];
-    kept->sizes[0] = kept->sizes[longest];
-    kept->strides[0] = kept->strides[longest];
-    kept->out_strides[0] = kept->out_strides[longest];
-    kept->sizes[longest] = size;
-    kept->strides[longest] = stride;
-    kept->out_strides[longest] = out_stride;
-}
-
 static bool one_piece(const plan *p)
 {
-    return p->reduced.ndim == 1 && p->reduced.numel > 0 && p->reduced.numel <= (p->convert ? TNI_BLOCK : PIECE);
+    return p->reduced.ndim == 1 && p->reduced.numel > 0 &&
+           p->reduced.numel <= (p->widening.convert ? TNI_BLOCK : PIECE);
 }
 
 static void run_many(plan *p)
 {
-    lengthen(&p->kept);
+    tni_walk_lengthen(&p->kept, LEAST_COLUMNS);
     p->many = TASK / p->reduced.numel;
     int64_t tasks = (p->kept.numel + p->many - 1) / p->many;
     if (p->kept.numel * p->reduced.numel >= 2 * TNI_GRAIN)
@@ -383,12 +289,12 @@ static void add_band(const plan *p, void *totals, const char *x, int64_t rows, i
 {
     _Alignas(64) char row[TNI_COLUMNS * 8];
     const int64_t stride = p->reduced.strides[0], itemsize = tni_itemsize(p->x_dtype);
-    if (!p->convert) {
+    if (!p->widening.convert) {
         p->kernel->columns(totals, x, stride, rows, n);
         return;
     }
     for (int64_t r = 0; r < rows; r++) {
-        widen(p, row, x + r * stride * itemsize, itemsize, n);
+        tni_widen(&p->widening, row, x + r * stride * itemsize, itemsize, n);
         p->kernel->columns(totals, row, 0, 1, n);
     }
 }
@@ -397,17 +303,17 @@ static void add_band(const plan *p, void *totals, const char *x, int64_t rows, i
 static void column_task(void *context, int64_t task)
 {
     const plan *p = context;
-    const walk *kept = &p->kept, *reduced = &p->reduced;
+    const tni_walk *kept = &p->kept, *reduced = &p->reduced;
     int64_t tiles = (kept->sizes[0] + TNI_COLUMNS - 1) / TNI_COLUMNS, first = task % tiles * TNI_COLUMNS;
     int64_t n = kept->sizes[0] - first < TNI_COLUMNS ? kept->sizes[0] - first : TNI_COLUMNS, out, unused;
     int64_t itemsize = tni_itemsize(p->x_dtype);
-    const char *x = p->x + position(kept, task / tiles * kept->sizes[0] + first, &out) * itemsize;
+    const char *x = p->x + tni_walk_at(kept, task / tiles * kept->sizes[0] + first, &out) * itemsize;
     _Alignas(64) char band[TNI_COLUMNS * 8], sums[TNI_COLUMNS * 8];
     memset(sums, 0, (size_t)(n * total_size(p)));
     if (p->reduction != TNI_SUM)
         tni_converter_of(p->x_dtype, p->compute)(sums, total_size(p), x, itemsize, n);
     for (int64_t r = 0; r < reduced->numel; r += reduced->sizes[0]) {
-        const char *rows = x + position(reduced, r, &unused) * itemsize;
+        const char *rows = x + tni_walk_at(reduced, r, &unused) * itemsize;
         for (int64_t b = 0; b < reduced->sizes[0]; b += BAND) {
             int64_t some = reduced->sizes[0] - b < BAND ? reduced->sizes[0] - b : BAND;
             const char *here = rows + b * reduced->strides[0] * itemsize;
@@ -453,21 +359,20 @@ static void make_plan(plan *p, const tni_reduce_job *job)
         out_strides[d] = reduced ? 0 : out->strides[next];
         next += !reduced || job->keepdim;
     }
-    make_walk(&p->kept, x, job->mask, false, out_strides);
-    make_walk(&p->reduced, x, job->mask, true, out_strides);
+    tni_walk_make(&p->kept, x, job->mask, false, out_strides);
+    tni_walk_make(&p->reduced, x, job->mask, true, out_strides);
     p->x = tni_data(x);
     p->out = tni_data(out);
     p->x_dtype = (tn_dtype)x->dtype;
     p->compute = job->compute;
     p->out_dtype = (tn_dtype)out->dtype;
-    p->convert = p->x_dtype == p->compute ? NULL : tni_converter_of(p->x_dtype, p->compute);
-    p->truth = NULL;
-    if (job->truth) {
-        p->truth = tni_converter_of(p->x_dtype, TN_BOOL);
-        p->convert = tni_converter_of(TN_BOOL, p->compute);
-    }
+    p->widening = (tni_widening){.from = tni_itemsize(p->x_dtype), .wide = tni_itemsize(p->compute)};
+    if (job->truth)
+        p->widening.truth = tni_converter_of(p->x_dtype, TN_BOOL);
+    if (job->truth || p->x_dtype != p->compute)
+        p->widening.convert = tni_converter_of(job->truth ? TN_BOOL : p->x_dtype, p->compute);
     p->reduction = job->reduction;
-    p->kernel = &levels[tni_cpu_level()]->kernel[p->reduction][tni_lane_of(tni_real_dtype(p->compute))];
+    p->kernel = &tni_reduce_levels[tni_cpu_level()]->kernel[p->reduction][tni_lane_of(tni_real_dtype(p->compute))];
     p->divisor = job->mean ? p->reduced.numel : 1;
     p->chunks = chunks_of(p->reduced.numel);
     p->many = 0;
