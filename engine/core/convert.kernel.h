@@ -35,6 +35,12 @@ static void ROW(to_i64)(void *to, int64_t to_stride, const void *from, int64_t f
 {
     char *y = to;
     const char *x = from;
+    if (to_stride == sizeof(int64_t) && from_stride == sizeof(FROM)) {
+        int64_t *dense = to; /* int64 to itself too: not restrict */
+        for (int64_t i = 0; i < n; i++)
+            dense[i] = TO_I64(((const FROM *)from)[i]);
+        return;
+    }
     for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)
         *(int64_t *)(void *)y = TO_I64(*(const FROM *)(const void *)x);
 }
@@ -43,6 +49,12 @@ static void ROW(to_bool)(void *to, int64_t to_stride, const void *from, int64_t 
 {
     char *y = to;
     const char *x = from;
+    if (to_stride == 1 && from_stride == sizeof(FROM)) {
+        uint8_t *restrict dense = to;
+        for (int64_t i = 0; i < n; i++)
+            dense[i] = ((const FROM *)from)[i] != 0;
+        return;
+    }
     for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)
         *y = *(const FROM *)(const void *)x != 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/pool.h"
 #include "base/text.h"
 #include "core/geometry.h"
 #include "core/iterator.h"
@@ -196,25 +197,79 @@ static tn_status arange_infer(tni_call *call, tni_meta *meta)
     return tni_meta_contiguous(call, meta, 1, dtype, tn_get_default_device().type);
 }
 
+enum { ARANGE_TASK = 1 << 14 };
+
+/* What arange computes in: int64 (wrapping), or float64. Elements are converted from there. */
+typedef struct arange_plan {
+    char *y;
+    int64_t stride, n; /* stride in bytes */
+    bool whole;
+    int64_t first, by;
+    double start, step;
+    tni_converter convert;
+} arange_plan;
+
+/* x_i = start + i step, n <= TNI_BLOCK of them from i = at on; i is exact in float64. */
+static void arange_block(const arange_plan *p, int64_t at, int64_t n)
+{
+    typedef double reals __attribute__((vector_size(16))); /* what every machine has in a register */
+    typedef uint64_t wholes __attribute__((vector_size(16)));
+    union {
+        reals real[TNI_BLOCK / 2];
+        wholes whole[TNI_BLOCK / 2];
+    } block;
+    if (p->whole) {
+        const uint64_t by = (uint64_t)p->by, first = (uint64_t)p->first + (uint64_t)at * by;
+        wholes value = {first, first + by};
+        for (int64_t k = 0; k < (n + 1) / 2; k++, value += 2 * by)
+            block.whole[k] = value;
+    } else {
+        const double start = p->start, step = p->step, i = (double)at;
+        reals index = {i, i + 1};
+        for (int64_t k = 0; k < (n + 1) / 2; k++, index += 2.0)
+            block.real[k] = start + index * step;
+    }
+    p->convert(p->y + at * p->stride, p->stride, &block, 8, n);
+}
+
+static void arange_task(void *context, int64_t task)
+{
+    const arange_plan *p = context;
+    int64_t end = (task + 1) * ARANGE_TASK < p->n ? (task + 1) * ARANGE_TASK : p->n;
+    for (int64_t at = task * ARANGE_TASK; at < end; at += TNI_BLOCK)
+        arange_block(p, at, end - at < TNI_BLOCK ? end - at : TNI_BLOCK);
+}
+
+/* Whether all of start + i step, i <= n, is exact in float64. */
+static bool exact_in_double(double start, double step, int64_t n)
+{
+    return fabs(start) + fabs(step) * (double)n < 0x1p53;
+}
+
 static void arange_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
     const arange_attr *attr = call->attr;
     const tn_tensor *out = call->out[0];
-    const bool whole = all_integers(attr);
-    double start = tni_scalar_real(attr->start), step = tni_scalar_real(attr->step);
-    if (tni_is_integral((tn_dtype)out->dtype)) { /* as torch: into an integer dtype start and step go first */
-        start = trunc(start);
-        step = trunc(step);
+    const tn_dtype dtype = (tn_dtype)out->dtype;
+    arange_plan p = {.y = tni_data(out), .stride = out->strides[0] * tni_itemsize(dtype), .n = out->numel,
+                     .start = tni_scalar_real(attr->start), .step = tni_scalar_real(attr->step)};
+    p.whole = all_integers(attr) && (tni_is_integral(dtype) || !exact_in_double(p.start, p.step, p.n));
+    if (p.whole) {
+        p.first = attr->start.value.i;
+        p.by = attr->step.value.i;
     }
-    char *y = tni_data(out);
-    int64_t stride = out->strides[0] * tni_itemsize((tn_dtype)out->dtype);
-    for (int64_t i = 0; i < out->numel; i++, y += stride) {
-        tn_scalar value =
-            whole ? tn_int((int64_t)((uint64_t)attr->start.value.i + (uint64_t)i * (uint64_t)attr->step.value.i))
-                  : tn_float(start + (double)i * step);
-        tni_scalar_to(value, (tn_dtype)out->dtype, y);
+    if (tni_is_integral(dtype)) { /* as torch: into an integer dtype start and step go first */
+        p.start = trunc(p.start);
+        p.step = trunc(p.step);
     }
+    p.convert = tni_converter_of(p.whole ? TN_INT64 : TN_FLOAT64, dtype);
+    int64_t tasks = (p.n + ARANGE_TASK - 1) / ARANGE_TASK;
+    if (p.n >= 2 * TNI_GRAIN)
+        tni_parallel_for(tasks, arange_task, &p);
+    else
+        for (int64_t task = 0; task < tasks; task++)
+            arange_task(&p, task);
 }
 
 static const create_attr create_default = {.dtype = TN_DTYPE_NONE};
