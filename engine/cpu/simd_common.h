@@ -43,8 +43,8 @@ static inline VEC V(copysign)(VEC v, VEC sign)
     return (VEC)(((VUINT)v & ~mask) | ((VUINT)sign & mask));
 }
 
-/* max2 gives b when either is NaN, so only a NaN in a is left to see to. */
+/* max2 gives its second operand when either is NaN, so only a NaN in b is left to see to; of zeros it is a that stays. */
 static inline VEC V(max)(VEC a, VEC b)
 {
-    return V(select)(V(ne)(a, a), a, V(max2)(a, b));
+    return V(select)(V(ne)(b, b), b, V(max2)(b, a));
 }

@@ -6,7 +6,7 @@
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 
-enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, BITWISE_AND, BITWISE_OR, BITWISE_XOR };
+enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, BITWISE_AND, BITWISE_OR, BITWISE_XOR, LEFT_SHIFT, RIGHT_SHIFT };
 
 typedef struct arithmetic_row {
     tni_binary loop;
@@ -26,6 +26,9 @@ static const arithmetic_row arithmetic[] = {
     [BITWISE_AND] = {TNI_BINARY_bitwise_and, TNI_BINARY_bitwise_and, false, NULL, 0},
     [BITWISE_OR] = {TNI_BINARY_bitwise_or, TNI_BINARY_bitwise_or, false, NULL, 0},
     [BITWISE_XOR] = {TNI_BINARY_bitwise_xor, TNI_BINARY_bitwise_xor, false, NULL, 0},
+    [LEFT_SHIFT] = {TNI_BINARY_bitwise_left_shift, TNI_BINARY_bitwise_left_shift, false, "bool operands, needed integers", 0},
+    [RIGHT_SHIFT] = {TNI_BINARY_bitwise_right_shift, TNI_BINARY_bitwise_right_shift, false,
+                     "bool operands, needed integers", 0},
 };
 
 static bool is_one(tn_scalar scalar)
@@ -155,18 +158,23 @@ const tni_op tni_op_minimum = {
     .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = MINIMUM,
     .samples = "[3,4] [3,4] | [3,4] [4] | [] [2] | [0,4] [4] | ! [3] [4]"};
 
-#define BITWISE(op, row)                                                                                                \
+#define BITWISE(op, row, dtype_set)                                                                                                \
     const tni_op tni_op_##op = {.name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2,                             \
-                                ARITHMETIC(row, TNI_INTEGERS | TNI_WIDE_UNSIGNED | TNI_BOOLS,                           \
+                                ARITHMETIC(row, dtype_set,                           \
                                            "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [3,4] 2 | "  \
                                            "3 [5] | " BAD_PAIRS " | ! [3] 1.5")};
-BITWISE(bitwise_and, BITWISE_AND)
-BITWISE(bitwise_or, BITWISE_OR)
-BITWISE(bitwise_xor, BITWISE_XOR)
+#define WHOLE (TNI_INTEGERS | TNI_WIDE_UNSIGNED | TNI_BOOLS)
+BITWISE(bitwise_and, BITWISE_AND, WHOLE)
+BITWISE(bitwise_or, BITWISE_OR, WHOLE)
+BITWISE(bitwise_xor, BITWISE_XOR, WHOLE)
+BITWISE(bitwise_left_shift, LEFT_SHIFT, TNI_INTEGERS)
+BITWISE(bitwise_right_shift, RIGHT_SHIFT, TNI_INTEGERS)
 
 TNI_BINARY_FRONTS(bitwise_and)
 TNI_BINARY_FRONTS(bitwise_or)
 TNI_BINARY_FRONTS(bitwise_xor)
+TNI_BINARY_FRONTS(bitwise_left_shift)
+TNI_BINARY_FRONTS(bitwise_right_shift)
 TNI_BINARY_FRONTS(add)
 TNI_BINARY_FRONTS(sub)
 TNI_BINARY_FRONTS(mul)

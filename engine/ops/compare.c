@@ -1,4 +1,4 @@
-/* Comparisons: eq, ne, lt, le, gt, ge. Compared in the promoted dtype, bool comes out. */
+/* Comparisons: eq, ne, lt, le, gt, ge; logical and, or, xor. Compared in the promoted dtype, bool comes out. */
 #include <tenon/ops.h>
 
 #include "base/error.h"
@@ -32,4 +32,5 @@ static void compare_run(const tni_call *call, void *workspace)
         .infer = compare_infer, .run = compare_run, .family = TNI_COMPARE_##op, .samples = SAMPLES};          \
     TNI_BINARY_FRONTS(op)
 #include "ops/compare.def"
+#include "ops/logical.def"
 #undef TNI_COMPARE

@@ -40,6 +40,7 @@ typedef enum tni_binary {
 typedef enum tni_compare {
 #define TNI_COMPARE(name, operator, lanes, dtypes) TNI_COMPARE_##name,
 #include "ops/compare.def"
+#include "ops/logical.def"
 #undef TNI_COMPARE
     TNI_COMPARE_COUNT
 } tni_compare;

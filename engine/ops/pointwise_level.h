@@ -44,7 +44,7 @@
  *                           ORDERED   all but complex
  *                           FLOATING  floats and complex
  * Standing in pointwise_other.c: the same sets as PLAIN_..., and PLAIN_SIGNED (no uint64, no complex), PLAIN_WHOLE
- * (integers), PLAIN_EVERY (all). */
+ * (integers), PLAIN_INTEGERS (no uint64), PLAIN_REAL (floats), PLAIN_EVERY (all). */
 #define WRAPPING(name) \
     {name##_row_f32, name##_row_f64, name##_row_i64, name##_row_i64, tni_##name##_c64, tni_##name##_c128}
 #define ALL(name) {name##_row_f32, name##_row_f64, name##_row_i64, NULL, tni_##name##_c64, tni_##name##_c128}
@@ -54,6 +54,8 @@
 #define PLAIN_SIGNED(name) {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, NULL, NULL, NULL}
 #define PLAIN_ORDERED(name) {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, tni_##name##_u64, NULL, NULL}
 #define PLAIN_FLOATING(name) {tni_##name##_f32, tni_##name##_f64, NULL, NULL, tni_##name##_c64, tni_##name##_c128}
+#define PLAIN_REAL(name) {tni_##name##_f32, tni_##name##_f64, NULL, NULL, NULL, NULL}
+#define PLAIN_INTEGERS(name) {NULL, NULL, tni_##name##_i64, NULL, NULL, NULL}
 #define PLAIN_WHOLE(name) {NULL, NULL, tni_##name##_i64, tni_##name##_u64, NULL, NULL}
 #define PLAIN_EVERY(name)                                                                                        \
     {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, tni_##name##_u64, tni_##name##_c64, tni_##name##_c128}
@@ -75,6 +77,7 @@ const tni_pointwise LEVEL = {
     .compare = {
 #define TNI_COMPARE(name, operator, lanes, dtypes) [TNI_COMPARE_##name] = lanes(name),
 #include "ops/compare.def"
+#include "ops/logical.def"
 #undef TNI_COMPARE
     },
 };

@@ -104,6 +104,13 @@ COMPLEX_FUNCTION(exp, cexp)
 COMPLEX_FUNCTION(log, clog)
 COMPLEX_FUNCTION(tanh, ctanh)
 COMPLEX_FUNCTION(sqrt, csqrt)
+COMPLEX_FUNCTION(sin, csin)
+COMPLEX_FUNCTION(cos, ccos)
+
+static inline c128 rsqrt_of(double complex z)
+{
+    return divided((c128){1, 0}, of_double(csqrt(z)));
+}
 
 static inline c64 narrowed(c128 z)
 {
@@ -118,6 +125,9 @@ COMPLEX_UNARY(log, log_of)
 COMPLEX_UNARY(tanh, tanh_of)
 COMPLEX_UNARY(sqrt, sqrt_of)
 COMPLEX_UNARY(sigmoid, sigmoid_of)
+COMPLEX_UNARY(sin, sin_of)
+COMPLEX_UNARY(cos, cos_of)
+COMPLEX_UNARY(rsqrt, rsqrt_of)
 UNARY(reciprocal_c64, c64, c64, narrowed(divided((c128){1, 0}, WIDE(x))))
 UNARY(reciprocal_c128, c128, c128, divided((c128){1, 0}, x))
 
@@ -130,6 +140,9 @@ UNARY(reciprocal_c128, c128, c128, divided((c128){1, 0}, x))
     BINARY(add_##L, T, T, ((T){a.re + b.re, a.im + b.im}))                                                      \
     BINARY(sub_##L, T, T, ((T){a.re - b.re, a.im - b.im}))                                                      \
     BINARY(mul_##L, T, T, ((T){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}))                          \
+    BINARY(logical_and_##L, uint8_t, T, (a.re != 0 || a.im != 0) && (b.re != 0 || b.im != 0))                   \
+    BINARY(logical_or_##L, uint8_t, T, a.re != 0 || a.im != 0 || b.re != 0 || b.im != 0)                        \
+    BINARY(logical_xor_##L, uint8_t, T, (a.re != 0 || a.im != 0) != (b.re != 0 || b.im != 0))                   \
     BINARY(eq_##L, uint8_t, T, a.re == b.re && a.im == b.im)                                                    \
     BINARY(ne_##L, uint8_t, T, a.re != b.re || a.im != b.im)                                                    \
     SCALED(add_alpha_##L, T,                                                                                    \
@@ -148,7 +161,13 @@ BINARY(ne_u64, uint8_t, uint64_t, a != b)
 BINARY(maximum_u64, uint64_t, uint64_t, a > b ? a : b)
 UNARY(relu_u64, uint64_t, uint64_t, x)
 
-/* NaN wins, the first one. */
+#define LOGICAL(T, L)                                              \
+    BINARY(logical_and_##L, uint8_t, T, a != 0 && b != 0)          \
+    BINARY(logical_or_##L, uint8_t, T, a != 0 || b != 0)           \
+    BINARY(logical_xor_##L, uint8_t, T, (a != 0) != (b != 0))
+LOGICAL(int64_t, i64)
+
+/* Of minimum NaN wins; of zeros it is a that stays. */
 #define REAL_PLAIN(T, L, SQRT, FLOOR, CEIL, RINT, TRUNC)                            \
     UNARY(sqrt_##L, T, T, SQRT(x))                                                  \
     UNARY(reciprocal_##L, T, T, 1 / x)                                              \
@@ -161,7 +180,8 @@ UNARY(relu_u64, uint64_t, uint64_t, x)
     UNARY(isnan_##L, uint8_t, T, x != x)                                            \
     UNARY(isinf_##L, uint8_t, T, isinf(x) != 0)                                     \
     UNARY(logical_not_##L, uint8_t, T, x == 0)                                      \
-    BINARY(minimum_##L, T, T, a != a || a < b ? a : b)
+    BINARY(minimum_##L, T, T, b != b || b < a ? b : a)                              \
+    LOGICAL(T, L)
 REAL_PLAIN(float, f32, sqrtf, floorf, ceilf, rintf, truncf)
 REAL_PLAIN(double, f64, sqrt, floor, ceil, rint, trunc)
 
@@ -179,5 +199,20 @@ REAL_PLAIN(double, f64, sqrt, floor, ceil, rint, trunc)
     BINARY(bitwise_xor_##L, T, T, a ^ b)
 WHOLE_PLAIN(int64_t, i64)
 WHOLE_PLAIN(uint64_t, u64)
+#define LIBRARY(T, L, SIN, COS, LOG1P, EXPM1, ERF, SQRT) \
+    UNARY(sin_##L, T, T, SIN(x))                         \
+    UNARY(cos_##L, T, T, COS(x))                         \
+    UNARY(log1p_##L, T, T, LOG1P(x))                     \
+    UNARY(expm1_##L, T, T, EXPM1(x))                     \
+    UNARY(erf_##L, T, T, ERF(x))                         \
+    UNARY(rsqrt_##L, T, T, 1 / SQRT(x))
+LIBRARY(float, f32, sinf, cosf, log1pf, expm1f, erff, sqrtf)
+LIBRARY(double, f64, sin, cos, log1p, expm1, erf, sqrt)
+
+/* The context is the int64 whose bits are turned over: all of them, or the one of a bool. Shifts by more than there are
+ * bits leave 0 or the sign. */
+UNARY(bitwise_not_i64, int64_t, int64_t, x ^ *(const int64_t *)row->context)
+BINARY(bitwise_left_shift_i64, int64_t, int64_t, b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b))
+BINARY(bitwise_right_shift_i64, int64_t, int64_t, a >> (b < 0 || b > 63 ? 63 : b))
 UNARY(square_i64, int64_t, int64_t, (int64_t)((uint64_t)x *(uint64_t)x))
 UNARY(sign_i64, int64_t, int64_t, (x > 0) - (x < 0))

@@ -17,6 +17,7 @@
 #undef TNI_BINARY
 #define TNI_COMPARE(name, operator, lanes, dtypes) TNI_LOOPS_OF(name)
 #include "ops/compare.def"
+#include "ops/logical.def"
 #undef TNI_COMPARE
 
 #endif

@@ -52,8 +52,9 @@ static tn_dtype written_dtype(const tni_call *call)
 
 static void unary_run(const tni_call *call, void *workspace)
 {
+    static const int64_t all_bits = -1, one_bit = 1;
     (void)workspace;
-    tni_run_pointwise(call, 1, written_dtype(call), NULL);
+    tni_run_pointwise(call, 1, written_dtype(call), call->common == TN_BOOL ? &one_bit : &all_bits);
 }
 
 #define UNARY_OP(op, dtype_set)                                                                                     \

@@ -133,11 +133,11 @@ void reference_broadcast(const reference_call *call, int operands, grid *shape)
     }
 }
 
-enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, AND, OR, XOR };
+enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, AND, OR, XOR, LEFT, RIGHT };
 
 static double larger(double a, double b)
 {
-    return isnan(a) || isnan(b) ? (double)NAN : a > b ? a : b;
+    return isnan(a) || isnan(b) ? (double)NAN : a < b ? b : a;
 }
 
 static cell arithmetic_floats(int row, double a, double b, double alpha, tn_dtype dtype, double *bound)
@@ -171,6 +171,8 @@ static cell arithmetic_integers(int row, int64_t a, int64_t b, int64_t alpha)
                  : row == AND ? (int64_t)(x & y)
                  : row == OR  ? (int64_t)(x | y)
                  : row == XOR ? (int64_t)(x ^ y)
+                 : row == LEFT ? (b < 0 || b > 63 ? 0 : (int64_t)(x << b))
+                 : row == RIGHT ? a >> (b < 0 || b > 63 ? 63 : b)
                  : row == MINIMUM ? (a < b ? a : b)
                  : a > b      ? a
                               : b};
@@ -204,7 +206,7 @@ static void arithmetic(const reference_call *call, expectation *e, int row)
     }
 }
 
-enum { EQ, NE, LT, LE, GT, GE };
+enum { EQ, NE, LT, LE, GT, GE, BOTH, EITHER, ONE };
 
 #define COMPARE(row, a, b)                                                                                             \
     ((row) == EQ   ? (a) == (b)                                                                                        \
@@ -212,6 +214,9 @@ enum { EQ, NE, LT, LE, GT, GE };
      : (row) == LT ? (a) < (b)                                                                                         \
      : (row) == LE ? (a) <= (b)                                                                                        \
      : (row) == GT ? (a) > (b)                                                                                         \
+     : (row) == BOTH   ? (a) != 0 && (b) != 0                                                                          \
+     : (row) == EITHER ? (a) != 0 || (b) != 0                                                                          \
+     : (row) == ONE    ? ((a) != 0) != ((b) != 0)                                                                      \
                    : (a) >= (b))
 
 static void compare(const reference_call *call, expectation *e, int row)
@@ -229,7 +234,8 @@ static void compare(const reference_call *call, expectation *e, int row)
     }
 }
 
-enum { NEG, ABS, RELU, SQUARE, SIGN, FLOOR, CEIL, ROUND, TRUNC, ISNAN, ISINF, NOT, EXP, LOG, SIGMOID, TANH, SQRT, RECIPROCAL };
+enum { NEG, ABS, RELU, SQUARE, SIGN, FLOOR, CEIL, ROUND, TRUNC, BITS, ISNAN, ISINF, NOT, EXP, LOG, SIGMOID, TANH, SQRT, RECIPROCAL,
+       RSQRT, SIN, COS, LOG1P, EXPM1, ERF };
 
 static long double smooth(int row, long double x)
 {
@@ -242,6 +248,18 @@ static long double smooth(int row, long double x)
         return sqrtl(x);
     case RECIPROCAL:
         return 1 / x;
+    case RSQRT:
+        return 1 / sqrtl(x);
+    case SIN:
+        return sinl(x);
+    case COS:
+        return cosl(x);
+    case LOG1P:
+        return log1pl(x);
+    case EXPM1:
+        return expm1l(x);
+    case ERF:
+        return erfl(x);
     case SIGMOID:
         return 1 / (1 + expl(-x));
     default:
@@ -281,12 +299,14 @@ static void unary(const reference_call *call, expectation *e, int row)
             y->i = row == NOT ? zero : real && (row == ISNAN ? isnan(c.f) : isinf(c.f));
             continue;
         }
-        if (row >= SQUARE && row <= TRUNC) {
+        if (row >= SQUARE && row <= BITS) {
             *y = real ? rounded(rounding(row, c.f), dtype) : c;
             if (row == SQUARE)
                 y->i = (int64_t)((uint64_t)c.i * (uint64_t)c.i);
             if (row == SIGN)
                 y->i = (c.i > 0) - (c.i < 0);
+            if (row == BITS)
+                y->i = dtype == TN_BOOL ? !c.i : ~c.i;
             if (!real)
                 *y = cell_convert(*y, TN_INT64, dtype);
             continue;
@@ -508,6 +528,18 @@ static const struct {
     {"bitwise_and", arithmetic, AND},
     {"bitwise_or", arithmetic, OR},
     {"bitwise_xor", arithmetic, XOR},
+    {"bitwise_left_shift", arithmetic, LEFT},
+    {"bitwise_right_shift", arithmetic, RIGHT},
+    {"logical_and", compare, BOTH},
+    {"logical_or", compare, EITHER},
+    {"logical_xor", compare, ONE},
+    {"bitwise_not", unary, BITS},
+    {"rsqrt", unary, RSQRT},
+    {"sin", unary, SIN},
+    {"cos", unary, COS},
+    {"log1p", unary, LOG1P},
+    {"expm1", unary, EXPM1},
+    {"erf", unary, ERF},
     {"eq", compare, EQ},
     {"ne", compare, NE},
     {"lt", compare, LT},

@@ -139,6 +139,60 @@ TN_API tn_status tn_bitwise_xor_(tn_tensor *self, tn_tensor *b);
 TN_API tn_status tn_bitwise_xor_scalar_(tn_tensor *self, tn_scalar b);
 TN_API tn_status tn_bitwise_xor_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
+/* Bits moved to the left (0 comes in) and to the right (the sign comes in); by more than there are, all of them.
+ * a, b    any shapes that broadcast
+ * dtype   int8 to int64, uint8
+ * result  broadcast shape, promoted dtype
+ * errors  common; TN_ERROR_DTYPE (bool)
+ * grad    none
+ * cost    O(numel)
+ * source  torch.bitwise_left_shift, torch.bitwise_right_shift */
+TN_API tn_tensor *tn_bitwise_left_shift(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_bitwise_left_shift_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_bitwise_left_shift_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_bitwise_left_shift_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_bitwise_left_shift_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_bitwise_right_shift(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_bitwise_right_shift_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_bitwise_right_shift_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_bitwise_right_shift_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_bitwise_right_shift_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+
+/* The bits turned over; of bool the other truth value.
+ * dtype   int8 to int64, uint8, bool
+ * result  x's shape and dtype
+ * errors  common
+ * grad    none
+ * cost    O(numel)
+ * source  torch.bitwise_not */
+TN_API tn_tensor *tn_bitwise_not(tn_tensor *x);
+TN_API tn_status tn_bitwise_not_(tn_tensor *self);
+TN_API tn_status tn_bitwise_not_out(tn_tensor *out, tn_tensor *x);
+
+/* Whether both are not 0, either is, one alone is.
+ * a, b    any shapes that broadcast
+ * dtype   all numbers but float8, complex32 and uint16 to uint64
+ * result  bool, broadcast shape; the in-place forms write 0 or 1 in self's dtype
+ * errors  common
+ * grad    none
+ * cost    O(numel)
+ * source  torch.logical_and and its kin */
+TN_API tn_tensor *tn_logical_and(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_logical_and_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_logical_and_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_logical_and_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_logical_and_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_logical_or(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_logical_or_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_logical_or_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_logical_or_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_logical_or_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_logical_xor(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_logical_xor_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_logical_xor_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_logical_xor_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_logical_xor_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+
 /* Comparisons:  eq a == b,  ne a != b,  lt a < b,  le a <= b,  gt a > b,  ge a >= b.
  * a, b    any shapes that broadcast, compared in the promoted dtype
  * dtype   eq, ne: all numbers; the others all real ones but float8 and uint16 to uint64
@@ -236,6 +290,32 @@ TN_API tn_status tn_floor_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_ceil_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_round_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_trunc_out(tn_tensor *out, tn_tensor *x);
+
+/* rsqrt 1/sqrt(x),  sin,  cos,  log1p log(1 + x),  expm1 e^x - 1,  erf the error function, by the C library.
+ * dtype   all but float8 and complex32 (log1p, expm1, erf: no complex ones); integers and bool converted
+ * result  x's shape and dtype; of integers and bool the default dtype
+ * errors  common
+ * grad    x, twice differentiable
+ * cost    O(numel)
+ * source  torch.rsqrt and its kin */
+TN_API tn_tensor *tn_rsqrt(tn_tensor *x);
+TN_API tn_status tn_rsqrt_(tn_tensor *self);
+TN_API tn_status tn_rsqrt_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_tensor *tn_sin(tn_tensor *x);
+TN_API tn_status tn_sin_(tn_tensor *self);
+TN_API tn_status tn_sin_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_tensor *tn_cos(tn_tensor *x);
+TN_API tn_status tn_cos_(tn_tensor *self);
+TN_API tn_status tn_cos_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_tensor *tn_log1p(tn_tensor *x);
+TN_API tn_status tn_log1p_(tn_tensor *self);
+TN_API tn_status tn_log1p_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_tensor *tn_expm1(tn_tensor *x);
+TN_API tn_status tn_expm1_(tn_tensor *self);
+TN_API tn_status tn_expm1_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_tensor *tn_erf(tn_tensor *x);
+TN_API tn_status tn_erf_(tn_tensor *self);
+TN_API tn_status tn_erf_out(tn_tensor *out, tn_tensor *x);
 
 /* What an element is:  isnan,  isinf (either sign; of complex numbers in either part),  logical_not (whether it is 0).
  * dtype   isnan, isinf: all numbers; logical_not: all but float8, complex32 and uint16 to uint64
