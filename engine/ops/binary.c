@@ -26,9 +26,8 @@ static const arithmetic_row arithmetic[] = {
     [BITWISE_AND] = {TNI_BINARY_bitwise_and, TNI_BINARY_bitwise_and, false, NULL, 0},
     [BITWISE_OR] = {TNI_BINARY_bitwise_or, TNI_BINARY_bitwise_or, false, NULL, 0},
     [BITWISE_XOR] = {TNI_BINARY_bitwise_xor, TNI_BINARY_bitwise_xor, false, NULL, 0},
-    [LEFT_SHIFT] = {TNI_BINARY_bitwise_left_shift, TNI_BINARY_bitwise_left_shift, false, "bool operands, needed integers", 0},
-    [RIGHT_SHIFT] = {TNI_BINARY_bitwise_right_shift, TNI_BINARY_bitwise_right_shift, false,
-                     "bool operands, needed integers", 0},
+    [LEFT_SHIFT] = {TNI_BINARY_bitwise_left_shift, TNI_BINARY_bitwise_left_shift, false, NULL, 0},
+    [RIGHT_SHIFT] = {TNI_BINARY_bitwise_right_shift, TNI_BINARY_bitwise_right_shift, false, NULL, 0},
 };
 
 static bool is_one(tn_scalar scalar)

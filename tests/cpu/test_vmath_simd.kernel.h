@@ -42,7 +42,7 @@ static void T_NAME(arithmetic)(void **unused)
     for (int k = 0; k < VALUES * VALUES; k++) {
         T x = (T)values[k % VALUES], y = (T)values[k / VALUES];
         VEC a = V(set1)(x), b = V(set1)(y);
-        T most = x != x ? x : y != y ? y : x > y ? x : y;
+        T most = y != y ? y : x != x ? x : y > x ? y : x; /* of two zeros the first */
         assert_true(T_NAME(all)(V(max)(a, b), most));
         assert_true(T_NAME(all)(V(max2)(a, b), x > y ? x : y));
         assert_true(T_NAME(all)(V(min2)(a, b), x < y ? x : y));
