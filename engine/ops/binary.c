@@ -166,8 +166,8 @@ const tni_op tni_op_minimum = {
 BITWISE(bitwise_and, BITWISE_AND, WHOLE)
 BITWISE(bitwise_or, BITWISE_OR, WHOLE)
 BITWISE(bitwise_xor, BITWISE_XOR, WHOLE)
-BITWISE(bitwise_left_shift, LEFT_SHIFT, TNI_INTEGERS)
-BITWISE(bitwise_right_shift, RIGHT_SHIFT, TNI_INTEGERS)
+BITWISE(bitwise_left_shift, LEFT_SHIFT, TNI_INTEGERS | TNI_BOOLS)
+BITWISE(bitwise_right_shift, RIGHT_SHIFT, TNI_INTEGERS | TNI_BOOLS)
 
 TNI_BINARY_FRONTS(bitwise_and)
 TNI_BINARY_FRONTS(bitwise_or)

@@ -141,9 +141,9 @@ TN_API tn_status tn_bitwise_xor_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
 /* Bits moved to the left (0 comes in) and to the right (the sign comes in); by more than there are, all of them.
  * a, b    any shapes that broadcast
- * dtype   int8 to int64, uint8
+ * dtype   int8 to int64, uint8, bool
  * result  broadcast shape, promoted dtype
- * errors  common; TN_ERROR_DTYPE (bool)
+ * errors  common
  * grad    none
  * cost    O(numel)
  * source  torch.bitwise_left_shift, torch.bitwise_right_shift */
