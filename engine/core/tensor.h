@@ -102,6 +102,12 @@ static inline bool tni_contiguous(const tn_tensor *x)
     return TNI_LIKELY(known != TNI_CONTIGUITY_UNKNOWN) ? known == TNI_CONTIGUOUS : tni_find_contiguity(x);
 }
 
+/* Whether that is known already: for the straight way of a call, which leaves finding out to the plain one. */
+static inline bool tni_known_contiguous(const tn_tensor *x)
+{
+    return __atomic_load_n(&x->contiguity, __ATOMIC_RELAXED) == TNI_CONTIGUOUS;
+}
+
 /* First element. The tensor has a storage with memory. */
 static inline char *tni_data(const tn_tensor *x)
 {

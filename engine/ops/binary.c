@@ -93,15 +93,16 @@ static tn_status arithmetic_infer(tni_call *call, tni_meta *meta)
     if (TNI_UNLIKELY(call->attr != &tni_binary_default || !tni_same_dense(a, b)))
         return infer_any(call, meta);
     tn_dtype dtype = (tn_dtype)a->dtype;
-    int lane = tni_lane_of(dtype);
-    if (TNI_UNLIKELY(lane < 0 || tni_lane_dtype(lane) != dtype))
+    int lane = tni_lane_of(dtype), level = atomic_load_explicit(&tni_cpu_level_now, memory_order_relaxed);
+    if (TNI_UNLIKELY(lane < 0 || tni_lane_dtype(lane) != dtype || level < 0))
         return infer_any(call, meta);
-    call->loop = tni_pointwise_levels[tni_cpu_level()]->binary[arithmetic[call->op->family].loop][lane];
+    call->loop = tni_pointwise_levels[level]->binary[arithmetic[call->op->family].loop][lane];
     if (TNI_UNLIKELY(!call->loop)) /* integers divided */
         return infer_any(call, meta);
     call->dense = true;
     call->compute = call->common = dtype;
-    tni_meta_like(meta, a, dtype);
+    meta->record.dtype = (uint8_t)dtype;
+    meta->like = a;
     return TN_OK;
 }
 

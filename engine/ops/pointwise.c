@@ -144,7 +144,7 @@ static tn_status two_tensors(const tni_call *call, tni_meta *meta)
 tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted)
 {
     tn_tensor *a = call->in[0], *b = call->in[1];
-    call->dense = tni_same_dense(a, b);
+    call->dense = a && b && tni_contiguous(a) && tni_contiguous(b) && tni_same_dense(a, b);
     if (call->dense) {
         *promoted = (tn_dtype)a->dtype;
         tni_meta_like(meta, a, *promoted);

@@ -101,10 +101,10 @@ tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted);
 void tni_meta_of_one(tni_meta *meta, const tn_tensor *x, tn_dtype dtype);
 void tni_meta_with_number(tni_meta *meta, const tn_tensor *x, tn_dtype dtype);
 
-/* Whether both are there, contiguous, of one shape and dtype. */
+/* Whether both are there, known to be contiguous, of one shape and dtype. */
 static inline bool tni_same_dense(const tn_tensor *a, const tn_tensor *b)
 {
-    return TNI_LIKELY(a && b) && a->dtype == b->dtype && tni_contiguous(a) && tni_contiguous(b) &&
+    return TNI_LIKELY(a && b) && a->dtype == b->dtype && tni_known_contiguous(a) && tni_known_contiguous(b) &&
            tni_same_dims(a->sizes, a->ndim, b->sizes, b->ndim);
 }
 
