@@ -9,6 +9,7 @@
 #include "core/scope.h"
 #include "dispatch/op.h"
 #include "ops/composite.h"
+#include "ops/operators.h"
 
 enum { ATTR_ROOM = 256 };
 
@@ -209,6 +210,8 @@ static tn_tensor *call_operator(const tni_op *op, tni_form form, const tn_value 
         return NULL;
     switch (form) {
     case TNI_NEW:
+        if (op == &tni_op_getitem) /* its front knows the entries that copy, too */
+            return tn_getitem(values.in[0], arguments[1].as.index.data, arguments[1].as.index.n);
         return tni_call_new(op, values.in, values.attr);
     case TNI_IN_PLACE:
         return tni_call_in_place(op, values.in, values.attr) == TN_OK ? values.in[0] : NULL;

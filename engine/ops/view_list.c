@@ -177,8 +177,8 @@ static tn_list *exact_sections(const char *function, tn_tensor *x, int64_t n, in
         return NULL;
     if (n > 0 && x->sizes[dim] % n == 0)
         return sections(function, x, n, dim);
-    TNI_FAIL(TN_ERROR_ARGUMENT, function, "%lld pieces of dim %d of size %lld, needed a divisor of that", (long long)n, dim,
-             (long long)x->sizes[dim]);
+    TNI_FAIL(TN_ERROR_ARGUMENT, function, "%lld pieces of dim %d of size %lld, needed a divisor of that", (long long)n,
+             dim, (long long)x->sizes[dim]);
     return NULL;
 }
 

@@ -109,6 +109,8 @@ static const rule rules[] = {
     {TN_ERROR_SHAPE, "expand_as", NULL, "shape_mismatch", "expand_size"},
     {TN_ERROR_SHAPE, NULL, "the tensor to write", "shape_mismatch", "output_shape"},
     {TN_ERROR_SHAPE, NULL, "elements of", "shape_mismatch", "numel"},
+    {TN_ERROR_SHAPE, "getitem", NULL, "shape_mismatch", "indexing"},
+    {TN_ERROR_SHAPE, "setitem", "of a mask", "shape_mismatch", "indexing"},
     {TN_ERROR_SHAPE, "setitem", NULL, "shape_mismatch", "broadcast"},
     {TN_ERROR_SHAPE, NULL, NULL, "shape_mismatch", "broadcast"},
 };
