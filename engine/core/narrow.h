@@ -35,10 +35,11 @@ static inline float tni_bits_float(uint32_t bits)
  * Below the smallest normal number the sum with a power of two rounds at the right bit. */
 static inline uint32_t tni_narrow_magnitude(uint32_t a, int m, int bias)
 {
-    const uint32_t least = (uint32_t)(128 - bias) << 23;                /* 2^(1 - bias) */
+    const uint32_t least = (uint32_t)(128 - bias) << 23; /* 2^(1 - bias) */
     const uint32_t shift = (uint32_t)(23 - m), base = (uint32_t)(151 - bias - m) << 23;
     const uint32_t small = tni_float_bits(tni_bits_float(a < least ? a : 0) + tni_bits_float(base)) - base;
-    const uint32_t normal = (a - ((uint32_t)(127 - bias) << 23) + ((1U << (shift - 1)) - 1) + ((a >> shift) & 1)) >> shift;
+    const uint32_t normal =
+        (a - ((uint32_t)(127 - bias) << 23) + ((1U << (shift - 1)) - 1) + ((a >> shift) & 1)) >> shift;
     return a < least ? small : normal;
 }
 
@@ -114,7 +115,8 @@ static inline uint8_t tni_narrow_fnuz(float x, int m, int bias, uint32_t overflo
 static inline float tni_widen_fnuz(uint8_t h, int m, int bias)
 {
     const uint32_t sign = (uint32_t)(h & 0x80) << 24;
-    return h == 0x80 ? tni_bits_float(0xffc00000) : tni_bits_float(sign | tni_float_bits(tni_widen_magnitude(h & 0x7f, m, bias)));
+    return h == 0x80 ? tni_bits_float(0xffc00000)
+                     : tni_bits_float(sign | tni_float_bits(tni_widen_magnitude(h & 0x7f, m, bias)));
 }
 
 static inline uint8_t tni_f32_to_e4m3fnuz(float x)

@@ -254,7 +254,8 @@ static bool real_element(const char *function, const tn_tensor *x, double *real)
         return true;
     char text[40];
     tni_text_double(text, sizeof text, z.im);
-    TNI_FAIL(TN_ERROR_OVERFLOW, function, "the element has the imaginary part %s, which a real number does not hold", text);
+    TNI_FAIL(TN_ERROR_OVERFLOW, function, "the element has the imaginary part %s, which a real number does not hold",
+             text);
     return false;
 }
 

@@ -1,4 +1,5 @@
-/* Arithmetic of two operands: add, sub, mul, div, maximum, minimum, bitwise and, or, xor. One row of `arithmetic` an operator. */
+/* Arithmetic of two operands: add, sub, mul, div, maximum, minimum, bitwise and, or, xor, shifts. One row of `arithmetic`
+ * an operator. */
 #include <tenon/ops.h>
 
 #include "base/error.h"

@@ -26,6 +26,7 @@ typedef struct tolerance {
 typedef struct verdict {
     int64_t mismatches;
     double abs, rel;             /* the largest among mismatches, as the dtype has them */
+    uint64_t whole;              /* abs of integers */
     int64_t abs_index, rel_index; /* row-major */
 } verdict;
 
@@ -60,19 +61,29 @@ static float narrowed(const pair *p, float x)
 #define ROUND(x) (x)
 #include "ops/close.kernel.h"
 
+static bool near_f32(int64_t a, int64_t b, const tolerance *t)
+{
+    return fabsf((float)a - (float)b) <= (float)t->atol + fabsf((float)t->rtol * (float)b);
+}
+
+static bool near_f64(int64_t a, int64_t b, const tolerance *t)
+{
+    return fabs((double)a - (double)b) <= t->atol + fabs(t->rtol * (double)b);
+}
+
 /* Integers are compared exactly; with tolerances in the default float dtype, as torch does. Differences wrap. */
 static void judge_i64(const pair *p, const tolerance *t, verdict *v)
 {
     const int64_t *a = (const int64_t *)(const void *)tni_data(p->a),
                   *b = (const int64_t *)(const void *)tni_data(p->b);
+    const bool wide = tn_get_default_dtype() == TN_FLOAT64;
     for (int64_t i = 0; i < p->a->numel; i++) {
-        float gap = fabsf((float)a[i] - (float)b[i]), allowed = (float)t->atol + fabsf((float)t->rtol * (float)b[i]);
-        if (a[i] == b[i] || ((t->rtol != 0 || t->atol != 0) && gap <= allowed))
+        if (a[i] == b[i] || ((t->rtol != 0 || t->atol != 0) && (wide ? near_f64 : near_f32)(a[i], b[i], t)))
             continue;
         uint64_t exact = a[i] > b[i] ? (uint64_t)a[i] - (uint64_t)b[i] : (uint64_t)b[i] - (uint64_t)a[i];
         float rel = (float)exact / fabsf((float)b[i]);
-        if (v->mismatches == 0 || (double)exact > v->abs) {
-            v->abs = (double)exact;
+        if (v->mismatches == 0 || exact > v->whole) {
+            v->whole = exact;
             v->abs_index = i;
         }
         if (v->mismatches++ == 0 || rel > v->rel) {
@@ -397,7 +408,7 @@ static tn_status report_mismatch(const pair *p, const tolerance *t, const verdic
                                                                                     rel_allowed[64] = "";
     bool equality = t->rtol == 0 && t->atol == 0;
     if (p->dtype == TN_INT64)
-        tni_text_fixed(abs, sizeof abs, v->abs, 0);
+        snprintf(abs, sizeof abs, "%llu", (unsigned long long)v->whole);
     else
         tni_text_double(abs, sizeof abs, v->abs);
     tni_text_double(rel, sizeof rel, v->rel);

@@ -146,14 +146,14 @@ static bool all_integers(const arange_attr *attr)
     return attr->start.kind <= TN_SCALAR_INT && attr->end.kind <= TN_SCALAR_INT && attr->step.kind <= TN_SCALAR_INT;
 }
 
-/* ceil((end - start) / step); exact for integers, in float64 otherwise. */
-static tn_status arange_length(const arange_attr *attr, int64_t *length)
+/* ceil((end - start) / step); exact for integers that stay integers of 64 bits, in float64 otherwise. */
+static tn_status arange_length(const arange_attr *attr, tn_dtype dtype, int64_t *length)
 {
     const char *name = "arange";
     if (attr->start.kind == TN_SCALAR_COMPLEX || attr->end.kind == TN_SCALAR_COMPLEX ||
         attr->step.kind == TN_SCALAR_COMPLEX)
         return TNI_FAIL(TN_ERROR_ARGUMENT, name, "a complex number, needed real ones");
-    if (all_integers(attr)) {
+    if (all_integers(attr) && dtype == TN_INT64) {
         int64_t span, step = attr->step.value.i;
         if (step == 0)
             return TNI_FAIL(TN_ERROR_ARGUMENT, name, "step 0, needed another");
@@ -186,10 +186,10 @@ static tn_status arange_infer(tni_call *call, tni_meta *meta)
 {
     const arange_attr *attr = call->attr;
     tn_dtype dtype = attr->dtype;
-    if (arange_length(attr, &meta->room[0]))
-        return tni_pending();
     if (dtype == TN_DTYPE_NONE)
         dtype = all_integers(attr) ? TN_INT64 : tn_get_default_dtype();
+    if (arange_length(attr, dtype, &meta->room[0]))
+        return tni_pending();
     if (tni_check_dtype("arange", dtype))
         return tni_pending();
     if (!(call->op->dtypes & TNI_DTYPE_BIT(dtype)))

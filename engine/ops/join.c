@@ -27,8 +27,7 @@ static tn_status common_dtype(const char *name, tn_tensor *const *tensors, int n
     for (int i = 0; i < n && fits; i++)
         fits = tni_result_type_tensor(&state, (tn_dtype)tensors[i]->dtype, tensors[i]->ndim);
     *dtype = fits ? tni_result_type_of(&state) : TN_DTYPE_NONE;
-    return *dtype != TN_DTYPE_NONE ? TN_OK
-                                   : TNI_FAIL(TN_ERROR_DTYPE, name, "the tensors have no common dtype");
+    return *dtype != TN_DTYPE_NONE ? TN_OK : TNI_FAIL(TN_ERROR_DTYPE, name, "the tensors have no common dtype");
 }
 
 /* What torch.cat leaves out whatever the other shapes are. */
@@ -63,8 +62,8 @@ static tn_status joined_sizes(tn_tensor *const *tensors, int n, int *dim, int64_
         if (!same) {
             tni_text_shape(have, sizeof have, x->sizes, x->ndim);
             tni_text_shape(need, sizeof need, (*first)->sizes, (*first)->ndim);
-            return TNI_FAIL(TN_ERROR_SHAPE, "cat", "tensor %d is %s, another %s: needed the same but in dim %d", i, have,
-                            need, *dim);
+            return TNI_FAIL(TN_ERROR_SHAPE, "cat", "tensor %d is %s, another %s: needed the same but in dim %d", i,
+                            have, need, *dim);
         }
         sizes[*dim] += x->sizes[*dim];
     }
@@ -76,7 +75,8 @@ static bool all_in(tn_memory_format format, tn_tensor *const *tensors, int n)
 {
     int ndim = format == TN_CHANNELS_LAST ? 4 : 5;
     for (int i = 0; i < n; i++)
-        if (tensors[i]->ndim != ndim || tni_contiguous(tensors[i]) || !tni_has_format(format, tensors[i]->sizes, tensors[i]->strides, ndim))
+        if (tensors[i]->ndim != ndim || tni_contiguous(tensors[i]) ||
+            !tni_has_format(format, tensors[i]->sizes, tensors[i]->strides, ndim))
             return false;
     return true;
 }

@@ -128,7 +128,8 @@ static tn_status two_tensors(const tni_call *call, tni_meta *meta)
         record->contiguous = false;
         return TN_OK;
     }
-    if (a_whole && b_whole && tni_same_dims(a->strides, ndim, b->strides, ndim) && tni_is_dense(a->sizes, a->strides, ndim)) {
+    if (a_whole && b_whole && tni_same_dims(a->strides, ndim, b->strides, ndim) &&
+        tni_is_dense(a->sizes, a->strides, ndim)) {
         memcpy(strides, a->strides, (size_t)ndim * sizeof *strides);
         record->contiguous = false;
         return TN_OK;

@@ -152,8 +152,8 @@ static void scalars(void **state)
             pattern((tn_dtype)dtype, i, word);
             memcpy(element, word, (size_t)tni_itemsize((tn_dtype)dtype));
             tn_scalar scalar = tni_scalar_load((tn_dtype)dtype, element);
-            assert_int_equal(scalar.kind, kind == TNI_BOOL      ? TN_SCALAR_BOOL
-                                          : kind == TNI_COMPLEX ? TN_SCALAR_COMPLEX
+            assert_int_equal(scalar.kind, kind == TNI_BOOL                          ? TN_SCALAR_BOOL
+                                          : kind == TNI_COMPLEX                     ? TN_SCALAR_COMPLEX
                                           : kind == TNI_FLOAT || kind == TNI_FLOAT8 ? TN_SCALAR_FLOAT
                                                                                     : TN_SCALAR_INT);
             if (!tni_scalar_to(scalar, (tn_dtype)dtype, again)) {

@@ -12,8 +12,8 @@ static void create(const reference_call *call, expectation *e, int row)
 {
     const sample_argument *size = call->arguments[0].given;
     tn_scalar value = row == FULL ? call->arguments[1].given->number : tn_int(row == ONES);
-    tn_dtype dtype =
-        reference_dtype(call, row == FULL ? 2 : 1, row == FULL ? reference_scalar_dtype(value) : tn_get_default_dtype());
+    tn_dtype dtype = reference_dtype(call, row == FULL ? 2 : 1,
+                                     row == FULL ? reference_scalar_dtype(value) : tn_get_default_dtype());
     cell c = {value.kind == TN_SCALAR_FLOAT ? value.value.f : 0, value.kind == TN_SCALAR_FLOAT ? 0 : value.value.i};
     e->grid = grid_new(dtype, size->numbers, size->n);
     for (int64_t i = 0; i < e->grid.numel; i++)
@@ -147,8 +147,10 @@ static void linspace(const reference_call *call, expectation *e, int row)
     e->grid = grid_new(reference_dtype(call, 3, tn_get_default_dtype()), &n, 1);
     double *bounds = reference_bounds(e);
     for (int64_t i = 0; i < n; i++) {
-        cell c = {n == 1 ? a : i < n / 2 ? a + (b - a) / (double)(n - 1) * (double)i
-                                         : b - (b - a) / (double)(n - 1) * (double)(n - 1 - i), 0};
+        cell c = {n == 1      ? a
+                  : i < n / 2 ? a + (b - a) / (double)(n - 1) * (double)i
+                              : b - (b - a) / (double)(n - 1) * (double)(n - 1 - i),
+                  0};
         e->grid.cells[i] = cell_convert(c, TN_FLOAT64, e->grid.dtype);
         bounds[i] = 4 * reference_ulp(fabs(a) + fabs(b), e->grid.dtype);
     }

@@ -4,8 +4,8 @@
  *          resized when its shape differs; _scalar forms take a number as second operand.
  * Shapes   operands broadcast as in NumPy and PyTorch: aligned from the right, each pair of sizes equal or one a 1.
  * Dtypes   those that PyTorch's CPU has for the operator. 16-bit floats compute in float32 and round once, small integers
- *          wrap; float8, quantised and bits types are stored, copied and viewed only. "Promoted" is PyTorch's result_type: the highest kind
- *          among the operands wins; within a kind tensors with dimensions beat 0-dim ones, which beat scalars. A result
+ *          wrap; float8, quantised and bits types are stored, copied and viewed only. "Promoted" is PyTorch's
+ *          result_type: the highest kind among the operands wins; within a kind tensors with dimensions beat 0-dim ones, which beat scalars. A result
  *          is written into an in-place or `out` tensor only if tn_can_cast.
  * Layout   a new result keeps the first operand's order of strides, without gaps.
  * Meta     all of it works on meta tensors, giving shapes, strides and dtypes. A 0-dim operand of arithmetic and
@@ -95,7 +95,8 @@ TN_API tn_status tn_clamp_out(tn_tensor *out, tn_tensor *x, const tn_scalar *low
  * condition    bool (uint8 is taken too)
  * self, other  tensors or numbers, of any dtype that is a number; all three broadcast
  * result  broadcast shape, promoted dtype
- * errors  common; TN_ERROR_DTYPE (another condition), TN_ERROR_OVERFLOW (a number that the result's integer dtype does not hold)
+ * errors  common; TN_ERROR_DTYPE (another condition), TN_ERROR_OVERFLOW (a number that the result's integer dtype does
+ *         not hold)
  * grad    self and other
  * cost    O(numel)
  * source  torch.where */
@@ -342,7 +343,8 @@ TN_API tn_status tn_logical_not_out(tn_tensor *out, tn_tensor *x);
  * argmax      int64 index of the first largest element along dim; NaN counts as the largest; argmin: of the smallest
  * argmax_all, argmin_all  that of the flattened tensor
  * dtype   float16 to float64, bfloat16, int8 to int64, uint8; bool for sum, amax and amin; complex for sum and mean;
- *         uint16 to uint64 for sum. 16-bit floats are added in float64 and rounded once. The argument: x is converted to it first; TN_DTYPE_NONE:
+ *         uint16 to uint64 for sum. 16-bit floats are added in float64 and rounded once. The argument: x is converted to it
+ *         first; TN_DTYPE_NONE:
  *         sum of integers and bool is int64, all else has x's dtype. The out forms of sum and mean add in out's dtype
  * errors  common; TN_ERROR_DIM (out of range, twice, more than 64), TN_ERROR_ARGUMENT (n_dims below 0), TN_ERROR_DTYPE
  *         (mean of what is not floating; out of another dtype than the result), TN_ERROR_EMPTY (amax and argmax over
@@ -415,8 +417,8 @@ TN_API tn_tensor *tn_sigmoid_reference(tn_tensor *x, tn_order order);
 
 /* Whether a and b have the same shape and equal elements, in the dtype that they promote to; NaN is never equal.
  * dtype   all numbers
- * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type), TN_ERROR_MEMORY; then,
- *         and while an error is pending, false
+ * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type), TN_ERROR_MEMORY;
+ *         then, and while an error is pending, false
  * cost    O(numel)
  * source  torch.equal */
 TN_API bool tn_equal(tn_tensor *a, tn_tensor *b);
@@ -433,7 +435,8 @@ TN_API bool tn_allclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bo
 
 /* Asserts that two tensors are close:  |actual - expected| <= atol + rtol |expected|.
  * options  NULL or zeroed: PyTorch's tolerances for the dtype (float16 1e-3, 1e-5; bfloat16 1.6e-2, 1e-5; float32 1.3e-6,
- *          1e-5; float64 1e-7, 1e-7; complex as their parts; float8 and integers exact; of two dtypes the larger), checking the dtype
+ *          1e-5; float64 1e-7, 1e-7; complex as their parts; float8 in all bits, integers exact; of two dtypes the
+ *          larger), checking the dtype
  * dtype    all numbers
  * errors   TN_ERROR_NOT_CLOSE with PyTorch's report as the message, for the first of shape, strides if asked, device,
  *          dtype, values that do not match; TN_ERROR_NULL, TN_ERROR_ARGUMENT (a negative or NaN tolerance),
