@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "core/overlap.h"
+#include "cpu/level.h"
+#include "ops/product_i64.h"
 
 /* The stride of a dim of one element may be anything, and kernels step once beyond it: that stays an address. */
 static int64_t tame(int64_t stride, int64_t size)
@@ -47,18 +50,30 @@ size_t tni_product_workspace(const tni_product *p)
     return tni_gemm_workspace(p->level, &p->gemm, p->dtype == TN_FLOAT64);
 }
 
-/* Integers wrap. */
-static void product_i64(const tni_gemm *g)
+enum { I64_COLUMNS = 64 }; /* columns of int64 a task */
+
+typedef struct work_i64 {
+    const tni_gemm *gemm;
+    tni_product_i64 run;
+} work_i64;
+
+static void task_i64(void *context, int64_t task)
 {
-    for (int64_t i = 0; i < g->m; i++) {
-        for (int64_t j = 0; j < g->n; j++) {
-            const int64_t *a = (const int64_t *)g->a + i * g->a_row, *b = (const int64_t *)g->b + j * g->b_col;
-            uint64_t sum = g->bias ? (uint64_t)((const int64_t *)g->bias)[j * g->bias_stride] : 0;
-            for (int64_t k = 0; k < g->k; k++)
-                sum += (uint64_t)a[k * g->a_col] * (uint64_t)b[k * g->b_row];
-            ((int64_t *)g->c)[i * g->c_row + j * g->c_col] = (int64_t)sum;
-        }
-    }
+    const work_i64 *w = context;
+    int64_t end = (task + 1) * I64_COLUMNS;
+    w->run(w->gemm, task * I64_COLUMNS, end < w->gemm->n ? end : w->gemm->n);
+}
+
+static void product_i64(int level, const tni_gemm *g)
+{
+    static const tni_product_i64 levels[TNI_CPU_LEVELS] = {[TNI_CPU_BASELINE] = tni_product_i64_baseline,
+                                                           [TNI_CPU_AVX2] = tni_product_i64_avx2,
+                                                           [TNI_CPU_AVX512] = tni_product_i64_avx512};
+    work_i64 w = {g, levels[level]};
+    if (g->n <= I64_COLUMNS || g->m * g->n < (INT64_C(1) << 18) / (g->k + 1))
+        w.run(g, 0, g->n);
+    else
+        tni_parallel_for((g->n + I64_COLUMNS - 1) / I64_COLUMNS, task_i64, &w);
 }
 
 /* Complex numbers are added in double. */
@@ -102,7 +117,7 @@ void tni_product_run(tni_product *p, void *workspace)
         p->gemm.b = p->b.data + b * itemsize;
         p->gemm.c = (char *)p->c.data + c * itemsize;
         if (p->dtype == TN_INT64)
-            product_i64(&p->gemm);
+            product_i64(p->level, &p->gemm);
         else if (tni_dtype_kind(p->dtype) == TNI_COMPLEX)
             (p->dtype == TN_COMPLEX64 ? product_c64 : product_c128)(&p->gemm);
         else if (p->reference)
