@@ -142,21 +142,28 @@ static inline ALWAYS_INLINE void T_NAME(binary_row)(const tni_row *row, tni_loop
     T_NAME(binary_strided)(row, again);
 }
 
-/* Comparisons write bytes; the compiler vectorises the dense loops. */
-#define TNI_COMPARE(name, operator, lanes, dtypes)                                              \
-    static void T_NAME(name)(const tni_row *row)                                                \
-    {                                                                                           \
-        const char *a = row->data[1], *b = row->data[2];                                        \
-        char *y = row->data[0];                                                                 \
-        const int64_t size = sizeof(T);                                                         \
-        if (row->strides[0] == 1 && row->strides[1] == size && row->strides[2] == size) {       \
-            for (int64_t i = 0; i < row->n; i++)                                                \
-                y[i] = ((const T *)(const void *)a)[i] operator((const T *)(const void *)b)[i]; \
-            return;                                                                             \
-        }                                                                                       \
-        for (int64_t i = 0; i < row->n; i++)                                                    \
-            y[i * row->strides[0]] = *(const T *)(const void *)(a + i * row->strides[1])        \
-                operator*(const T *)(const void *)(b + i * row->strides[2]);                    \
+/* Comparisons write bytes; the compiler vectorises the dense loops, given that the bytes are no operand's (in place
+ * they go to a block first). */
+#define TNI_COMPARE(name, operator, lanes, dtypes)                                                       \
+    static void T_NAME(name)(const tni_row *row)                                                         \
+    {                                                                                                    \
+        const char *a = row->data[1], *b = row->data[2];                                                 \
+        const T *x = (const T *)(const void *)a, *z = (const T *)(const void *)b;                        \
+        uint8_t *restrict y = (uint8_t *)row->data[0];                                                   \
+        const int64_t size = sizeof(T), y_stride = row->strides[0], a_stride = row->strides[1],          \
+                      b_stride = row->strides[2], n = row->n;                                            \
+        if (y_stride == 1 && a_stride == size && b_stride == size) {                                     \
+            for (int64_t i = 0; i < n; i++)                                                              \
+                y[i] = x[i] operator z[i];                                                               \
+        } else if (y_stride == 1 && a_stride == size && b_stride == 0) {                                 \
+            const T one = *z;                                                                            \
+            for (int64_t i = 0; i < n; i++)                                                              \
+                y[i] = x[i] operator one;                                                                \
+        } else {                                                                                         \
+            for (int64_t i = 0; i < n; i++)                                                              \
+                y[i * y_stride] = *(const T *)(const void *)(a + i * a_stride) operator*(const T *)      \
+                    (const void *)(b + i * b_stride);                                                    \
+        }                                                                                                \
     }
 #include "ops/compare.def"
 #undef TNI_COMPARE
