@@ -10,8 +10,13 @@ typedef VEC (*T_NAME(binary_function))(VEC a, VEC b, VEC alpha);
 
 enum { T_NAME(BLOCK) = 512 };
 
-static inline void T_NAME(gathered)(T *block, const char *x, int64_t stride, int64_t n)
+static inline void T_NAME(gathered)(T *restrict block, const char *x, int64_t stride, int64_t n)
 {
+    if (stride == 2 * (int64_t)sizeof(T)) { /* every second element: the compiler vectorises it */
+        for (int64_t i = 0; i < n; i++)
+            block[i] = ((const T *)(const void *)x)[2 * i];
+        return;
+    }
     for (int64_t i = 0; i < n; i++)
         block[i] = *(const T *)(const void *)(x + i * stride);
 }
@@ -52,7 +57,8 @@ static inline ALWAYS_INLINE void T_NAME(unary_dense)(T *y, const T *x, int64_t n
         V(store_part)(y + i, (int)(n - i), function(V(load_part)(x + i, (int)(n - i), 0)));
 }
 
-/* A row that is not dense: pieces of it are gathered, go through the dense loop `again`, and are scattered. */
+/* A row that is not dense: pieces of it are gathered, go through the dense loop `again`, and are scattered. A dense
+ * output is written where it lies: one that shares bytes with an operand has the operand's strides. */
 static NOINLINE void T_NAME(unary_strided)(const tni_row *row, tni_loop again)
 {
     T block[T_NAME(BLOCK)];
@@ -61,8 +67,12 @@ static NOINLINE void T_NAME(unary_strided)(const tni_row *row, tni_loop again)
     for (int64_t done = 0; done < row->n; done += T_NAME(BLOCK)) {
         piece.n = row->n - done < T_NAME(BLOCK) ? row->n - done : T_NAME(BLOCK);
         T_NAME(gathered)(block, row->data[1] + done * row->strides[1], row->strides[1], piece.n);
+        char *y = row->data[0] + done * row->strides[0];
+        const bool dense = row->strides[0] == (int64_t)sizeof(T);
+        piece.data[0] = dense ? y : (char *)block;
         again(&piece);
-        T_NAME(scattered)(row->data[0] + done * row->strides[0], row->strides[0], block, piece.n);
+        if (!dense)
+            T_NAME(scattered)(y, row->strides[0], block, piece.n);
     }
 }
 
@@ -114,8 +124,12 @@ static NOINLINE void T_NAME(binary_strided)(const tni_row *row, tni_loop again)
         piece.n = row->n - done < T_NAME(BLOCK) ? row->n - done : T_NAME(BLOCK);
         T_NAME(gathered)(a, row->data[1] + done * row->strides[1], row->strides[1], piece.n);
         T_NAME(gathered)(b, row->data[2] + done * row->strides[2], row->strides[2], piece.n);
+        char *y = row->data[0] + done * row->strides[0];
+        const bool dense = row->strides[0] == (int64_t)sizeof(T);
+        piece.data[0] = dense ? y : (char *)a;
         again(&piece);
-        T_NAME(scattered)(row->data[0] + done * row->strides[0], row->strides[0], a, piece.n);
+        if (!dense)
+            T_NAME(scattered)(y, row->strides[0], a, piece.n);
     }
 }
 
