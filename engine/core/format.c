@@ -104,3 +104,28 @@ bool tn_is_contiguous_in(const tn_tensor *x, tn_memory_format format)
     }
     return tni_has_format(format, x->sizes, x->strides, x->ndim);
 }
+
+/* Whether the strides ask for channels last of that rank: they do not fall from the innermost of its dims outwards, and
+ * where sizes of 1 leave it open, row-major order is meant. As Tensor.suggest_memory_format. */
+static bool looks_channels_last(const tn_tensor *x, int ndim)
+{
+    static const int four[] = {1, 3, 2, 0}, five[] = {1, 4, 3, 2, 0};
+    const int *order = ndim == 4 ? four : five;
+    int64_t least = 0;
+    if (x->ndim != ndim || x->strides[1] == 0)
+        return false;
+    for (int i = 0; i < ndim; i++) {
+        int d = order[i];
+        if (x->sizes[d] == 0 || x->strides[d] < least || (d == 0 && least == x->strides[1]))
+            return false;
+        least = x->strides[d] * (x->sizes[d] > 1 ? x->sizes[d] : 1);
+    }
+    return true;
+}
+
+tn_memory_format tni_suggested_format(const tn_tensor *x)
+{
+    if (looks_channels_last(x, 4))
+        return TN_CHANNELS_LAST;
+    return looks_channels_last(x, 5) ? TN_CHANNELS_LAST_3D : TN_CONTIGUOUS_FORMAT;
+}

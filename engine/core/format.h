@@ -17,4 +17,7 @@ void tni_format_strides(tn_memory_format format, const int64_t *sizes, int ndim,
 /* Whether the strides are the format's; those of size-1 dims do not count. preserve asks for row-major. */
 bool tni_has_format(tn_memory_format format, const int64_t *sizes, const int64_t *strides, int ndim);
 
+/* The memory format that the strides ask for, row-major where they leave it open: Tensor.suggest_memory_format. */
+tn_memory_format tni_suggested_format(const tn_tensor *x);
+
 #endif

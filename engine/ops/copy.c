@@ -136,31 +136,6 @@ static tn_status copied_in_format(tni_call *call, tni_meta *meta, tn_dtype dtype
     return TN_OK;
 }
 
-/* Whether the strides ask for channels last of that rank: they do not fall from the innermost of its dims outwards, and
- * where sizes of 1 leave it open, row-major order is meant. As Tensor.suggest_memory_format. */
-static bool looks_channels_last(const tn_tensor *x, int ndim)
-{
-    static const int four[] = {1, 3, 2, 0}, five[] = {1, 4, 3, 2, 0};
-    const int *order = ndim == 4 ? four : five;
-    int64_t least = 0;
-    if (x->ndim != ndim || x->strides[1] == 0)
-        return false;
-    for (int i = 0; i < ndim; i++) {
-        int d = order[i];
-        if (x->sizes[d] == 0 || x->strides[d] < least || (d == 0 && least == x->strides[1]))
-            return false;
-        least = x->strides[d] * (x->sizes[d] > 1 ? x->sizes[d] : 1);
-    }
-    return true;
-}
-
-static tn_memory_format format_of(const tn_tensor *x)
-{
-    if (looks_channels_last(x, 4))
-        return TN_CHANNELS_LAST;
-    return looks_channels_last(x, 5) ? TN_CHANNELS_LAST_3D : TN_CONTIGUOUS_FORMAT;
-}
-
 static tn_status clone_infer(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *x = call->in[0];
@@ -182,7 +157,7 @@ static tn_status to_infer(tni_call *call, tni_meta *meta)
     if (tni_check_dtype("to", dtype))
         return tni_pending();
     if (dtype == (tn_dtype)x->dtype && !attr->copy &&
-        (attr->format == TN_PRESERVE_FORMAT || attr->format == format_of(x))) {
+        (attr->format == TN_PRESERVE_FORMAT || attr->format == tni_suggested_format(x))) {
         meta->same = x;
         return TN_OK;
     }

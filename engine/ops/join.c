@@ -1,6 +1,7 @@
 /* cat and stack: a new tensor, and a copy of each into its part. Rules of torch.cat and torch.stack. */
 #include <string.h>
 #include <tenon/ops.h>
+#include <tenon/views.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -70,29 +71,43 @@ static tn_status joined_sizes(tn_tensor *const *tensors, int n, int *dim, int64_
     return TN_OK;
 }
 
-/* All of them channels last: then the result is too. */
-static bool all_in(tn_memory_format format, tn_tensor *const *tensors, int n)
+/* The format that all of them ask for; row-major where they differ. */
+static tn_memory_format common_format(tn_tensor *const *tensors, int n)
 {
-    int ndim = format == TN_CHANNELS_LAST ? 4 : 5;
-    for (int i = 0; i < n; i++)
-        if (tensors[i]->ndim != ndim || tni_contiguous(tensors[i]) ||
-            !tni_has_format(format, tensors[i]->sizes, tensors[i]->strides, ndim))
-            return false;
-    return true;
+    tn_memory_format format = tni_suggested_format(tensors[0]);
+    for (int i = 1; i < n && format != TN_CONTIGUOUS_FORMAT; i++)
+        if (tni_suggested_format(tensors[i]) != format)
+            format = TN_CONTIGUOUS_FORMAT;
+    return format;
 }
 
 static tn_tensor *new_joined(tn_tensor *const *tensors, int n, const int64_t *sizes, int ndim, tn_dtype dtype)
 {
     tn_device device = {(tn_device_type)tensors[0]->device, 0}, before = tn_get_default_device();
-    tn_memory_format format = all_in(TN_CHANNELS_LAST, tensors, n)      ? TN_CHANNELS_LAST
-                              : all_in(TN_CHANNELS_LAST_3D, tensors, n) ? TN_CHANNELS_LAST_3D
-                                                                        : TN_CONTIGUOUS_FORMAT;
+    tn_memory_format format = common_format(tensors, n);
     if (format == TN_CONTIGUOUS_FORMAT)
         return tn_empty_on(sizes, ndim, dtype, device);
     tn_set_default_device(device);
     tn_tensor *y = tn_zeros_format(sizes, ndim, dtype, format);
     tn_set_default_device(before);
     return y;
+}
+
+/* As in PyTorch a stack along an existing dim is cat along it, cut in two: so it may be laid out as channels last. */
+static tn_tensor *new_stacked(tn_tensor *const *tensors, int n, const int64_t *sizes, int at, tn_dtype dtype)
+{
+    const tn_tensor *x = tensors[0];
+    int64_t joined[TN_MAX_NDIM], strides[TN_MAX_NDIM];
+    const tn_device device = {(tn_device_type)x->device, 0};
+    if (at == x->ndim || x->numel == 0 || common_format(tensors, n) == TN_CONTIGUOUS_FORMAT)
+        return tn_empty_on(sizes, x->ndim + 1, dtype, device);
+    memcpy(joined, x->sizes, (size_t)x->ndim * sizeof *joined);
+    joined[at] *= n;
+    tn_tensor *y = new_joined(tensors, n, joined, x->ndim, dtype);
+    int gap;
+    if (!y || !tni_view_strides(y->sizes, y->strides, y->ndim, sizes, x->ndim + 1, strides, &gap))
+        return NULL;
+    return tn_as_strided_(y, sizes, strides, x->ndim + 1, 0) == TN_OK ? y : NULL;
 }
 
 /* Copies every tensor into its part of y, which goes to the caller's scope. */
@@ -155,7 +170,6 @@ tn_tensor *tn_stack(tn_tensor *const *tensors, int n, int dim)
     for (int d = 0; d <= x->ndim; d++)
         sizes[d] = d < at ? x->sizes[d] : d == at ? n : x->sizes[d - 1];
     tn_scope scope = tn_scope_begin();
-    const tn_device device = {(tn_device_type)x->device, 0};
-    tn_tensor *y = tn_empty_on(sizes, x->ndim + 1, dtype, device);
+    tn_tensor *y = new_stacked(tensors, n, sizes, at, dtype);
     return fill_parts(y, tensors, n, at, true, scope);
 }

@@ -172,9 +172,9 @@ class Recorder:
         if call[0] in ("neg", "neg_") and args[0].dtype.is_complex:
             raise Unfit  # whether 0 becomes -0 depends on the place
         if call[0] == "add_out" and any(
-                isinstance(a, torch.Tensor) and a.untyped_storage()._cdata == args[2].untyped_storage()._cdata and
-                a.shape != args[2].shape for a in args[:2]):
-            raise Unfit
+                isinstance(a, torch.Tensor) and a.untyped_storage()._cdata == args[2].untyped_storage()._cdata
+                for a in args[:2]) and any(a.shape != args[2].shape for a in args[:2]):
+            raise Unfit  # resizes a storage that is being read
         before = sum(x.untyped_storage().nbytes() for x in self.names.values())
         result = CALLS[call[0]](*args)
         if call[0] in ("set_strided_", "resize_as_", "as_strided_") and result.numel() and \
