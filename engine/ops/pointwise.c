@@ -199,7 +199,7 @@ void tni_run_iterated(const tni_call *call, tn_dtype result, const void *context
                          result_dtype(call, result), result);
     for (int i = 0; i < n_in; i++) {
         const tn_tensor *x = call->in[i];
-        if (x && (x->ndim > 0 || (tn_dtype)x->dtype == compute)) {
+        if (x && (x->ndim > 0 || (tn_dtype)x->dtype == call->common)) {
             tni_iter_operand_via(&it, tni_data(x), x->sizes, x->strides, x->ndim, (tn_dtype)x->dtype, call->common,
                                  compute);
             continue;
