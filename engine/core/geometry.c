@@ -164,7 +164,7 @@ bool tni_view_strides(const int64_t *old_sizes, const int64_t *old_strides, int 
     return next < 0;
 }
 
-int tni_wrap_dim(const char *function, int64_t dim, int ndim)
+int tni_wrap_dim_any(const char *function, int64_t dim, int ndim)
 {
     int dims = ndim > 0 ? ndim : 1;
     if (dim >= -dims && dim < dims)

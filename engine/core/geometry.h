@@ -78,7 +78,12 @@ bool tni_view_strides(const int64_t *old_sizes, const int64_t *old_strides, int 
 
 /* A dim counted from the end when negative, for a tensor of ndim dims (a 0-dim one counts as having one).
  * -1 with TN_ERROR_DIM raised in the name of `function`. */
-int tni_wrap_dim(const char *function, int64_t dim, int ndim);
+int tni_wrap_dim_any(const char *function, int64_t dim, int ndim);
+static inline int tni_wrap_dim(const char *function, int64_t dim, int ndim)
+{
+    int64_t at = dim < 0 ? dim + ndim : dim;
+    return (uint64_t)at < (uint64_t)ndim ? (int)at : tni_wrap_dim_any(function, dim, ndim);
+}
 
 /* Sizes that may be asked for: ndim 0 .. 64, none negative, not NULL. */
 tn_status tni_check_sizes(const char *function, const int64_t *sizes, int ndim);

@@ -29,20 +29,10 @@ static tn_status refuse_scalar(const char *name, const tn_tensor *x)
     return x->ndim > 0 ? TN_OK : TNI_FAIL(TN_ERROR_DIM, name, "the tensor has no dims, needed one to cut");
 }
 
-tn_status tni_move_offset(const char *name, tni_record *record, int64_t steps, int64_t stride)
+tn_status tni_fail_offset(const char *name, int64_t steps, int64_t stride)
 {
-    int64_t by, bytes;
-    if (tni_mul_i64(steps, stride, &by) && tni_add_i64(record->offset, by, &record->offset) &&
-        tni_mul_i64(record->offset, tni_itemsize(record->dtype), &bytes))
-        return TN_OK;
     return TNI_FAIL(TN_ERROR_OVERFLOW, name, "%lld steps of stride %lld lead beyond 64 bits", (long long)steps,
                     (long long)stride);
-}
-
-int64_t tni_step_stride(int64_t stride, int64_t step)
-{
-    uint64_t product = (uint64_t)stride * (uint64_t)step; /* wraps, as PyTorch's */
-    return product <= INT64_MAX ? (int64_t)product : INT64_MAX;
 }
 
 static tn_status narrow_infer(tni_call *call, tni_meta *meta)
@@ -94,13 +84,6 @@ static tn_status select_infer(tni_call *call, tni_meta *meta)
     }
     count_elements(meta);
     return TN_OK;
-}
-
-int64_t tni_clamp_bound(int64_t bound, int64_t size)
-{
-    if (bound < 0)
-        bound = bound < -size ? 0 : bound + size;
-    return bound > size ? size : bound;
 }
 
 static tn_status slice_infer(tni_call *call, tni_meta *meta)

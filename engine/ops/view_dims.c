@@ -51,9 +51,13 @@ static tn_status transpose_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
     const pair_attr *attr = call->attr;
-    const char *name = tni_call_name(call);
-    int a = tni_wrap_dim(name, attr->dim0, x->ndim);
-    int b = a < 0 ? -1 : tni_wrap_dim(name, attr->dim1, x->ndim);
+    uint64_t ndim = (uint64_t)x->ndim;
+    if (TNI_LIKELY((uint64_t)attr->dim0 < ndim && (uint64_t)attr->dim1 < ndim)) {
+        swap_dims(meta, x, (int)attr->dim0, (int)attr->dim1);
+        return TN_OK;
+    }
+    int a = tni_wrap_dim(tni_call_name(call), attr->dim0, x->ndim);
+    int b = a < 0 ? -1 : tni_wrap_dim(tni_call_name(call), attr->dim1, x->ndim);
     if (b < 0)
         return tni_pending();
     if (x->ndim == 0)

@@ -69,7 +69,7 @@ static tn_status view_dtype_infer(tni_call *call, tni_meta *meta)
     const char *name = "view_dtype";
     if (tni_check_dtype(name, dtype))
         return tni_pending();
-    if (tni_is_lazy(x) && dtype != (tn_dtype)x->dtype)
+    if (x->keys & (TNI_KEY_CONJ | TNI_KEY_NEG)) /* as PyTorch, for the same dtype too */
         return TNI_FAIL(TN_ERROR_STATE, name, "the tensor is a conjugate or negated view: resolve it first");
     int64_t old = tni_itemsize((tn_dtype)x->dtype), new = tni_itemsize(dtype), *sizes, *strides;
     tni_meta_own_dims(meta, x, &sizes, &strides);

@@ -59,6 +59,14 @@ static bool setup_small(fixture *f)
     return f->x != NULL;
 }
 
+/* The same, of which one row is taken. */
+static bool setup_row(fixture *f)
+{
+    bool ok = setup_small(f);
+    f->result_numel = 3;
+    return ok;
+}
+
 static tn_tensor *tenon_add(fixture *f, int64_t n)
 {
     for (; n > 1; n--) {
@@ -85,6 +93,26 @@ static tn_tensor *tenon_view(fixture *f, int64_t n)
         tn_drop(&z);
     }
     return tn_t(f->x);
+}
+
+/* x[1:2]: one slice. */
+static tn_tensor *tenon_getitem(fixture *f, int64_t n)
+{
+    const tn_index rows = tn_index_slice(1, 2);
+    for (; n > 1; n--) {
+        tn_tensor *z = tn_getitem(f->x, &rows, 1);
+        tn_drop(&z);
+    }
+    return tn_getitem(f->x, &rows, 1);
+}
+
+static tn_tensor *tenon_transpose(fixture *f, int64_t n)
+{
+    for (; n > 1; n--) {
+        tn_tensor *z = tn_transpose(f->x, 0, 1);
+        tn_drop(&z);
+    }
+    return tn_transpose(f->x, 0, 1);
 }
 
 static void c_add(fixture *f, int64_t n)
@@ -116,6 +144,15 @@ static void c_view(fixture *f, int64_t n)
     plain_release(view);
 }
 
+static void c_getitem(fixture *f, int64_t n)
+{
+    for (; n > 1; n--)
+        plain_release(plain_slice(x_plain, 1, 2));
+    plain *view = plain_slice(x_plain, 1, 2);
+    memcpy(f->cout, plain_data(view), 3 * tn_itemsize(f->dtype));
+    plain_release(view);
+}
+
 #define W7(text, types, ...)                                                                                           \
     {                                                                                                                  \
         .work = "W7", .name = text, .unit = UNIT_NS, .dtypes = types, __VA_ARGS__                                      \
@@ -125,5 +162,7 @@ const row rows_w7[] = {
     W7("add, no grad", DTYPE_F32 | DTYPE_F64, .setup = setup_tiny, .tenon = tenon_add, .c = c_add),
     W7("create", DTYPE_F32, .setup = setup_create, .tenon = tenon_create, .c = c_create),
     W7("view", DTYPE_F32, .setup = setup_small, .tenon = tenon_view, .c = c_view),
+    W7("transpose", DTYPE_F32, .setup = setup_small, .tenon = tenon_transpose, .c = c_view),
+    W7("getitem", DTYPE_F32, .setup = setup_row, .tenon = tenon_getitem, .c = c_getitem),
 };
 const int rows_w7_count = sizeof rows_w7 / sizeof *rows_w7;

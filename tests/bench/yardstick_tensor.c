@@ -175,3 +175,23 @@ plain *plain_t(plain *x)
     }
     return view;
 }
+
+plain *plain_slice(plain *x, int64_t start, int64_t stop)
+{
+    if (!x || x->ndim != 2 || start < 0 || stop < start || stop > x->size[0])
+        return NULL;
+    plain *view = record();
+    if (!view)
+        return NULL;
+    view->dtype = x->dtype;
+    view->ndim = 2;
+    view->offset = x->offset + start * x->stride[0];
+    view->storage = x->storage;
+    x->storage->refs++;
+    for (int d = 0; d < 2; d++) {
+        view->size[d] = x->size[d];
+        view->stride[d] = x->stride[d];
+    }
+    view->size[0] = stop - start;
+    return view;
+}

@@ -13,6 +13,7 @@ enum { PLAIN_F32, PLAIN_F64, PLAIN_DTYPES };
 plain *plain_empty(const int64_t *size, int ndim, int dtype);
 plain *plain_add(plain *a, plain *b); /* NULL unless both have one shape and dtype and are contiguous */
 plain *plain_t(plain *x);             /* two dims swapped, over the same storage */
+plain *plain_slice(plain *x, int64_t start, int64_t stop); /* rows start .. stop-1 of two dims, likewise */
 void plain_release(plain *x);
 void *plain_data(plain *x);
 int64_t plain_stride(const plain *x, int dim);
