@@ -67,7 +67,7 @@ static bool fail_at(const tni_op *op, int form, const sample *s, int k, bool for
     } else {
         if (!y)
             fail_msg("%s\n  %s", call_text(&call, name), tn_error_message());
-        if (form == TNI_IN_PLACE && (op->alter || !op->run)) /* they change records: tests/ops/test_alter.c */
+        if (form == TNI_IN_PLACE && (op->alter || !op->run)) /* they change records: tests/ops/test_view.c */
             drop_snapshots(&before);
         else
             check_snapshots(&call, name, &before, form == TNI_IN_PLACE ? y : NULL);

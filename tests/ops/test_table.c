@@ -177,7 +177,7 @@ static void run_operator(const tni_op *op, int layouts, int n_dtypes)
     sample s;
     if (!text)
         fail_msg("%s has no samples", own_name(op));
-    if (op->alter && !op->name[TNI_NEW]) /* tests/ops/test_alter.c */
+    if (op->alter && !op->name[TNI_NEW]) /* tests/ops/test_view.c */
         return;
     while (sample_next(&text, &s)) {
         if (s.fails)
