@@ -71,12 +71,21 @@ static tn_status joined_sizes(tn_tensor *const *tensors, int n, int *dim, int64_
     return TN_OK;
 }
 
-/* The format that all of them ask for; row-major where they differ. */
-static tn_memory_format common_format(tn_tensor *const *tensors, int n)
+/* The format that x asks for, with one more dim of size 1 at its end if that is what is joined. */
+static tn_memory_format format_of(tn_tensor *x, bool longer)
 {
-    tn_memory_format format = tni_suggested_format(tensors[0]);
+    if (!longer)
+        return tni_suggested_format(x);
+    tn_tensor *y = tn_unsqueeze(x, x->ndim);
+    return y ? tni_suggested_format(y) : TN_CONTIGUOUS_FORMAT;
+}
+
+/* The format that all of them ask for; row-major where they differ. */
+static tn_memory_format common_format(tn_tensor *const *tensors, int n, bool longer)
+{
+    tn_memory_format format = format_of(tensors[0], longer);
     for (int i = 1; i < n && format != TN_CONTIGUOUS_FORMAT; i++)
-        if (tni_suggested_format(tensors[i]) != format)
+        if (format_of(tensors[i], longer) != format)
             format = TN_CONTIGUOUS_FORMAT;
     return format;
 }
@@ -84,7 +93,7 @@ static tn_memory_format common_format(tn_tensor *const *tensors, int n)
 static tn_tensor *new_joined(tn_tensor *const *tensors, int n, const int64_t *sizes, int ndim, tn_dtype dtype)
 {
     tn_device device = {(tn_device_type)tensors[0]->device, 0}, before = tn_get_default_device();
-    tn_memory_format format = common_format(tensors, n);
+    tn_memory_format format = common_format(tensors, n, ndim > tensors[0]->ndim);
     if (format == TN_CONTIGUOUS_FORMAT)
         return tn_empty_on(sizes, ndim, dtype, device);
     tn_set_default_device(device);
@@ -93,13 +102,16 @@ static tn_tensor *new_joined(tn_tensor *const *tensors, int n, const int64_t *si
     return y;
 }
 
-/* As in PyTorch a stack along an existing dim is cat along it, cut in two: so it may be laid out as channels last. */
+/* As in PyTorch a stack along an existing dim is cat along it, cut in two, one along a new last dim cat of tensors with that
+ * dim: so it may be laid out as channels last. */
 static tn_tensor *new_stacked(tn_tensor *const *tensors, int n, const int64_t *sizes, int at, tn_dtype dtype)
 {
     const tn_tensor *x = tensors[0];
     int64_t joined[TN_MAX_NDIM], strides[TN_MAX_NDIM];
     const tn_device device = {(tn_device_type)x->device, 0};
-    if (at == x->ndim || x->numel == 0 || common_format(tensors, n) == TN_CONTIGUOUS_FORMAT)
+    if (at == x->ndim)
+        return new_joined(tensors, n, sizes, at + 1, dtype);
+    if (x->numel == 0 || common_format(tensors, n, false) == TN_CONTIGUOUS_FORMAT)
         return tn_empty_on(sizes, x->ndim + 1, dtype, device);
     memcpy(joined, x->sizes, (size_t)x->ndim * sizeof *joined);
     joined[at] *= n;

@@ -37,10 +37,12 @@ static tn_status unary_infer(tni_call *call, tni_meta *meta)
     }
     if (rule == TRUTH && call->form == TNI_IN_PLACE)
         result = dtype; /* the 0 or 1 takes self's dtype */
-    if (TNI_UNLIKELY(rule == MODULUS && result != dtype)) /* PyTorch writes it as into a tensor of another shape */
-        tni_meta_with_number(meta, x, result);
-    else
+    if (TNI_UNLIKELY(rule == MODULUS && result != dtype)) { /* as empty_like lays it out */
+        tni_meta_preserved(meta, x);
+        meta->record.dtype = result;
+    } else {
         tni_meta_of_one(meta, x, result);
+    }
     call->dense = tni_contiguous(x) && (tn_dtype)x->dtype == dtype;
     return tni_set_loop(call, lanes, dtype);
 }

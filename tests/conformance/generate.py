@@ -18,6 +18,8 @@ FORMATS = {"contiguous": torch.contiguous_format, "channels_last": torch.channel
            "channels_last_3d": torch.channels_last_3d, "preserve": torch.preserve_format}
 REALS = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"]
 DTYPES = REALS + ["complex64", "complex128"]
+RARE = ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "uint16", "uint32", "uint64",
+        "complex32"]
 
 
 class Unfit(Exception):
@@ -61,7 +63,20 @@ def set_data(x, y):
     return x
 
 
+def tensor(data, d=None):
+    def number(v):
+        if isinstance(v, list):
+            return [number(e) for e in v]
+        return float(v["f"]) if isinstance(v, dict) else v
+    return torch.tensor(number(data), dtype=dtype(d))
+
+
 CALLS = {
+    "tensor": tensor, "div": torch.div, "sqrt": torch.sqrt, "square": torch.square, "floor": torch.floor,
+    "round": torch.round, "sign": torch.sign, "isnan": torch.isnan, "minimum": torch.minimum, "ge": torch.ge,
+    "ne": torch.ne, "clamp": lambda x, a=None, b=None: x.clamp(a, b), "resize_": lambda x, s: x.resize_(s),
+    "sum": lambda x, d=None, k=False: x.sum() if d is None else x.sum(d, keepdim=bool(k)),
+    "amax": lambda x, d, k=False: x.amax(d, keepdim=bool(k)), "reciprocal": torch.reciprocal,
     "arange": lambda n, *r: torch.arange(n, dtype=dtype(r[-1]) if r else None),
     "zeros": lambda size, d=None: torch.zeros(size, dtype=dtype(d)),
     "full": lambda size, v, d=None: torch.full(size, v, dtype=dtype(d)),
@@ -142,6 +157,8 @@ def number(v, d):
 
 
 def values(x):
+    if x.dtype == torch.complex32:
+        x = x.to(torch.complex64)
     if x.dtype.is_complex:
         x = x.resolve_conj().to(torch.complex128)
     elif x.dtype.is_floating_point:
@@ -177,7 +194,7 @@ class Recorder:
             raise Unfit  # resizes a storage that is being read
         before = sum(x.untyped_storage().nbytes() for x in self.names.values())
         result = CALLS[call[0]](*args)
-        if call[0] in ("set_strided_", "resize_as_", "as_strided_") and result.numel() and \
+        if call[0] in ("set_strided_", "resize_as_", "as_strided_", "resize_") and result.numel() and \
                 sum(x.untyped_storage().nbytes() for x in self.names.values()) != before:
             raise Unfit  # what a storage grows by is undefined
         if depends:
@@ -202,6 +219,8 @@ class Recorder:
             made = self.call(statement[1])
             if made.numel() > 600 or made.untyped_storage().nbytes() > 1 << 16:
                 raise Unfit
+        elif kind == "print_options":
+            torch.set_printoptions(**statement[1])
         elif kind == "print":
             self.printed[statement[1]] = repr(self.names[statement[2]])
         else:
@@ -329,7 +348,8 @@ class Maker:
             lambda: ["add", x_name, y_name], lambda: ["mul", x_name, y_name], lambda: ["sub", x_name, r.choice([1, 2, 0.5])],
             lambda: ["add", x_name, r.choice([1, 2, 0.5])], lambda: ["eq", x_name, y_name], lambda: ["lt", x_name, 1],
             lambda: ["neg", x_name], lambda: ["abs", x_name], lambda: ["relu", x_name], lambda: ["tril", x_name],
-            lambda: ["triu", x_name, r.randrange(-1, 3)], lambda: ["cat", [x_name, y_name], self.dim(x)],
+            lambda: ["triu", x_name, r.randrange(-1, 3)], lambda: ["where", self.mask(), x_name, y_name],
+            lambda: ["sum", x_name, self.dim(x), r.random() < .5], lambda: ["amax", x_name, self.dim(x)], lambda: ["cat", [x_name, y_name], self.dim(x)],
             lambda: ["stack", [x_name, y_name], self.dim(x, 1)], lambda: ["logical_not", x_name],
         ]
         writes = [
@@ -343,6 +363,8 @@ class Maker:
             lambda: ["as_strided_", x_name, *self.strided()], lambda: ["resize_as_", x_name, y_name],
             lambda: ["set_", x_name, y_name], lambda: ["set_strided_", x_name, y_name, r.randrange(0, 3), *self.strided()],
             lambda: ["set_data", x_name, y_name], lambda: ["detach_", x_name],
+            lambda: ["resize_", x_name, [r.choice([1, 2, 3]) for _ in range(r.randrange(0, 3))]],
+            lambda: ["masked_fill_", x_name, self.mask(), 3],
         ]
         pick = r.random()
         if pick < .55:
@@ -366,6 +388,67 @@ class Maker:
         n = r.randrange(0, 4)
         return [r.choice([0, 1, 2, 3]) for _ in range(n)], [r.choice([0, 1, 2, 3, 4]) for _ in range(n)]
 
+    def element(self):
+        r = self.r
+        kind = r.random()
+        if kind < .1:
+            return {"f": r.choice(["nan", "inf", "-inf"])}
+        if kind < .4:
+            return float(r.randrange(-20, 300))
+        if kind < .7:
+            return r.uniform(-2, 2)
+        return r.choice([-1, 1]) * r.uniform(1, 10) * 10.0 ** r.randrange(-8, 9)
+
+    def numbers(self):
+        """Programs of casts, arithmetic and prints of all kinds of numbers."""
+        r, program = self.r, []
+        for _ in range(2):
+            n, m = r.randrange(1, 5), r.randrange(1, 5)
+            data = [[self.element() for _ in range(m)] for _ in range(n)] if r.random() < .6 else \
+                [self.element() for _ in range(m)] if r.random() < .8 else self.element()
+            program.append(["assign", self.fresh(), ["tensor", data, r.choice(["float32", "float64", "float32", "float16"])]])
+            self.rec.run(program[-1])
+        for k in range(r.randrange(3, 9)):
+            x, y = self.name(), self.name()
+            now = self.rec.names[x]
+            values_fit = now.dtype.is_floating_point and bool(((now.to(torch.float64).abs() < 100)).all()) and \
+                bool((now.to(torch.float64) >= 0).all())
+            casts = ["float32", "float64", "float16", "bfloat16", "bool", "complex64", "complex128"] + RARE[:5] + \
+                (["int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64"] if values_fit else [])
+            call = r.choice([
+                lambda: ["to", x, r.choice(casts)], lambda: ["to", x, r.choice(casts)], lambda: ["add", x, y], lambda: ["mul", x, y],
+                lambda: ["sub", x, y], lambda: ["div", x, y], lambda: ["mul", x, r.choice([3, 0.1, 1e10, -2])],
+                lambda: ["add", x, r.choice([1, 0.3, True])], lambda: ["abs", x], lambda: ["sign", x], lambda: ["floor", x],
+                lambda: ["round", x], lambda: ["isnan", x], lambda: ["lt", x, y], lambda: ["ge", x, r.choice([0, 1.5])],
+                lambda: ["eq", x, y], lambda: ["clamp", x, r.choice([None, -1, 0.5]), r.choice([1, 2.5])],
+                lambda: ["masked_fill", x, self.mask(), r.choice([0, 1.5])], lambda: ["square", x], lambda: ["t", x],
+                lambda: ["tensor_from", x],
+            ])()
+            if call[0] == "tensor_from":
+                call = ["clone", x]
+            wide = [a for a in call[1:] if isinstance(a, str) and a in self.rec.names]
+            if any(self.rec.names[a].dtype.is_complex for a in wide) and call[0] not in ("to", "eq", "t", "clone"):
+                continue  # complex products round in more than one way
+            statement = ["assign", self.fresh(), call]
+            if r.random() < .3:
+                self.n += 1
+                statement = ["print", f"p{self.n}", x]
+            if r.random() < .12:
+                statement = ["print_options", r.choice([{"precision": r.randrange(0, 9)}, {"linewidth": r.choice([20, 40, 100])},
+                                                        {"sci_mode": True}, {"sci_mode": False}, {"threshold": 5},
+                                                        {"edgeitems": 1, "threshold": 3}])]
+            statement = ["attempt", f"a{k}", [statement]]
+            self.rec.run(statement)
+            if self.rec.attempts[statement[1]] == "ok":
+                del self.rec.attempts[statement[1]]
+                statement = statement[2][0]
+            program.append(statement)
+        return program, self.rec.expect()
+
+    def mask(self):
+        masks = [n for n, x in self.rec.names.items() if x.dtype == torch.bool]
+        return self.r.choice(masks) if masks else self.name()
+
     def beginning(self):
         r = self.r
         d = r.choice(DTYPES)
@@ -385,6 +468,9 @@ class Maker:
 
     def program(self):
         r, program = self.r, []
+        torch.set_printoptions(profile="default", sci_mode=None)
+        if r.random() < .3:
+            return self.numbers()
         for _ in range(r.randrange(1, 3)):
             start = self.beginning()
             for s in [start[1]] if isinstance(start, tuple) else [start]:

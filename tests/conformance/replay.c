@@ -91,8 +91,11 @@ static void run_multi(replay *r, const json_t *s)
             names = json_object();
             json_object_set_new(r->observed, "\n", names);
         }
-        json_t *name = json_string(label);
-        json_object_set_new(names, label, name);
+        json_t *name = json_object_get(names, label);
+        if (!name) { /* it stays for good: the names keep its text */
+            name = json_string(label);
+            json_object_set_new(names, label, name);
+        }
         replay_bind(r, json_string_value(name), tn_list_get(list, i));
     }
     snprintf(label, sizeof label, "%s.count", word_of(s, 1));
@@ -103,6 +106,7 @@ static void run_print_options(const json_t *options)
 {
     tn_print_options o = tn_get_print_options();
     const json_t *v;
+    o.sci_mode = TN_SCI_AUTOMATIC; /* torch.set_printoptions forgets it when it is not given */
     if ((v = json_object_get(options, "precision")))
         o.precision = (int)json_integer_value(v);
     if ((v = json_object_get(options, "threshold")))
