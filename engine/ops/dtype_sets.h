@@ -9,6 +9,7 @@
 #define TNI_FLOAT8S                                                                                          \
     (TNI_DTYPE_BIT(TN_FLOAT8_E4M3FN) | TNI_DTYPE_BIT(TN_FLOAT8_E4M3FNUZ) | TNI_DTYPE_BIT(TN_FLOAT8_E5M2) | \
      TNI_DTYPE_BIT(TN_FLOAT8_E5M2FNUZ) | TNI_DTYPE_BIT(TN_FLOAT8_E8M0FNU))
+#define TNI_SIGNED_FLOAT8S (TNI_FLOAT8S & ~TNI_DTYPE_BIT(TN_FLOAT8_E8M0FNU))
 #define TNI_INTEGERS                                                                                    \
     (TNI_DTYPE_BIT(TN_INT8) | TNI_DTYPE_BIT(TN_INT16) | TNI_DTYPE_BIT(TN_INT32) | TNI_DTYPE_BIT(TN_INT64) | \
      TNI_DTYPE_BIT(TN_UINT8))

@@ -6,7 +6,7 @@
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 
-enum { KEEP, FLOATS, MODULUS, TRUTH };
+enum { KEEP, FLOATS, MODULUS, TRUTH, COUNTS };
 
 static const unsigned char rules[TNI_UNARY_COUNT] = {
 #define TNI_UNARY(name, rule, lanes, dtypes) [TNI_UNARY_##name] = rule,
@@ -27,6 +27,8 @@ static tn_status unary_infer(tni_call *call, tni_meta *meta)
     }
     if (rule == FLOATS && tni_dtype_kind(dtype) <= TNI_INT)
         result = dtype = tn_get_default_dtype();
+    else if (rule == COUNTS && dtype == TN_BOOL)
+        result = dtype = TN_INT64;
     else if (rule == TRUTH)
         result = TN_BOOL;
     else if (rule == MODULUS && TNI_UNLIKELY(tni_dtype_kind(dtype) == TNI_COMPLEX)) {

@@ -289,6 +289,8 @@ static void unary(const reference_call *call, expectation *e, int row)
 {
     const grid *x = &call->arguments[0].grid;
     tn_dtype dtype = row >= EXP && !dtype_is_float(x->dtype) ? tn_get_default_dtype() : x->dtype;
+    if (row == SQUARE && x->dtype == TN_BOOL)
+        dtype = TN_INT64;
     bool truth = row >= ISNAN && row <= NOT;
     e->grid = grid_new(truth ? TN_BOOL : dtype, x->sizes, x->ndim);
     double *bounds = reference_bounds(e);

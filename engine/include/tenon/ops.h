@@ -236,10 +236,11 @@ TN_API tn_status tn_ge_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 /* One operand, element by element:  neg -x,  abs |x|,  relu max(x, 0) (NaN stays NaN),  exp e^x,  log of base e,
  * sigmoid 1/(1+e^-x),  tanh,  sqrt,  reciprocal 1/x,  square x^2,  sign (-1, 0 or 1; of NaN 0),  floor,  ceil,  round to
  * nearest and even,  trunc towards zero.
- * dtype   neg, abs, square: float16 to float64, bfloat16, int8 to int64, uint8, complex; relu, sign, floor, ceil, round,
+ * dtype   neg, abs, square: float16 to float64, bfloat16, int8 to int64, uint8, complex (abs also float8 with a sign, square
+ *         bool); relu, sign, floor, ceil, round,
  *         trunc: the real ones of these (sign also bool, the others uint16 to uint64); the others all but float8 and
  *         complex32, integers and bool converted
- * result  x's shape and dtype; abs of complex numbers: their real dtype; exp, log, sigmoid, tanh, sqrt and reciprocal of
+ * result  x's shape and dtype; abs of complex numbers: their real dtype; square of bool: int64; exp, log, sigmoid, tanh, sqrt and reciprocal of
  *         integers and bool: the default dtype. exp, log, sigmoid and tanh are within 2 ulp; 16-bit floats compute in
  *         float32 and round once
  * errors  common; TN_ERROR_DTYPE (bool where it is no operand; abs_ of complex numbers)
