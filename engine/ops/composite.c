@@ -4,6 +4,8 @@
 #include <tenon/create.h>
 #include <tenon/dlpack.h>
 #include <tenon/lazy.h>
+
+#include "base/error.h"
 #include <tenon/views.h>
 
 #define PARAM(name, code)    {name, code, false, -1, 0}
@@ -46,6 +48,21 @@ static tni_composite_result call_tensor_from(const tn_value *v)
 static tni_composite_result call_conj_physical(const tn_value *v)
 {
     return one(tn_conj_physical(v[0].as.tensor));
+}
+
+static tni_composite_result call_empty(const tn_value *v)
+{
+    return one(tn_empty(v[0].as.ints.data, v[0].as.ints.n, dtype_of(&v[1])));
+}
+
+static tni_composite_result call_empty_strided(const tn_value *v)
+{
+    const tn_value *size = &v[0], *stride = &v[1];
+    if (size->as.ints.n == stride->as.ints.n)
+        return one(tn_empty_strided(size->as.ints.data, stride->as.ints.data, size->as.ints.n, dtype_of(&v[2])));
+    TNI_FAIL(TN_ERROR_ARGUMENT, "empty_strided", "%d sizes and %d strides, needed as many", size->as.ints.n,
+             stride->as.ints.n);
+    return one(NULL);
 }
 
 static tni_composite_result call_zero_tensor(const tn_value *v)
@@ -133,6 +150,8 @@ const tni_composite tni_composites[] = {
     {"unbind", {PARAM("self", 'T'), OPTIONAL("dim", 'I')}, 2, true, false, call_unbind},
     {"broadcast_tensors", {PARAM("tensors", 'G')}, 1, true, false, call_broadcast_tensors},
     {"setitem", {PARAM("self", 'T'), PARAM("index", 'R'), PARAM("value", 'X')}, 3, false, true, call_setitem},
+    {"empty", {PARAM("size", 'L'), OPTIONAL("dtype", 'D')}, 2, false, false, call_empty},
+    {"empty_strided", {PARAM("size", 'L'), PARAM("stride", 'L'), OPTIONAL("dtype", 'D')}, 3, false, false, call_empty_strided},
     {"zero_tensor", {PARAM("size", 'L'), OPTIONAL("dtype", 'D')}, 2, false, false, call_zero_tensor},
 };
 /* clang-format on */
