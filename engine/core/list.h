@@ -6,8 +6,8 @@
 
 #include "core/tensor.h"
 
-/* A list with room for n tensors, none there yet, held by the innermost scope. NULL with TN_ERROR_MEMORY or TN_ERROR_OVERFLOW
- * raised in the name of `function`. */
+/* A list with room for n tensors, none there yet, held by the innermost scope. NULL with TN_ERROR_MEMORY or
+ * TN_ERROR_OVERFLOW raised in the name of `function`. */
 tn_list *tni_list_new(const char *function, int64_t n);
 
 /* Adds a tensor that this scope holds; the hold becomes the list's. For the list there is room. */

@@ -1,5 +1,5 @@
-/* Indexing, x[entry, entry, ...]: integers, slices, ellipses and new axes are one view, and writing to them is a write to
- * that view. Rules of torch.Tensor.__getitem__ and __setitem__. */
+/* Indexing, x[entry, entry, ...]: integers, slices, ellipses and new axes are one view, and writing to them is a write
+ * to that view. Rules of torch.Tensor.__getitem__ and __setitem__. */
 #include <tenon/ops.h>
 #include <tenon/views.h>
 
@@ -62,7 +62,8 @@ static tn_status take_slice(walk *w, int64_t start, int64_t stop, int64_t step)
     return tni_move_offset(w->name, w->record, start, stride);
 }
 
-/* The dim in front of which it stands gives the stride, as it is before its own entry cuts it: unsqueeze comes first. */
+/* The dim in front of which it stands gives the stride, as it is before its own entry cuts it: unsqueeze comes first.
+ * */
 static tn_status take_new_axis(walk *w)
 {
     const tn_tensor *x = w->x;
@@ -180,9 +181,9 @@ static tn_status getitem_infer(tni_call *call, tni_meta *meta)
 const tni_op tni_op_getitem = {
     .name = TNI_NAMES_NEW(getitem), .params = {TNI_TENSOR("self", 0), TNI_ATTR("index", 'R', index_attr, index)},
     .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(index_attr), .infer = getitem_infer,
-    .samples = "[5,3] {1} | [5,3] {:,1:} | [5,3] {::2,-1} | [2,3,4] {...,0} | [2,3] {^,:,^} | [4] {9:} | [] {...} | [] {} | "
-        "[2,3,4] {1,...,2} | [2,2,2] {...,0,...} | [3] {^,-2} | ! [5,3] {5} | ! [5,3] {0,0,0} | ! [5] {::0} | ! [] {0} | "
-        "! [5] {0,:} | ! [5] {...,0,...,0}"};
+    .samples = "[5,3] {1} | [5,3] {:,1:} | [5,3] {::2,-1} | [2,3,4] {...,0} | [2,3] {^,:,^} | [4] {9:} | [] {...} | "
+        "[] {} | [2,3,4] {1,...,2} | [2,2,2] {...,0,...} | [3] {^,-2} | ! [5,3] {5} | ! [5,3] {0,0,0} | "
+        "! [5] {::0} | ! [] {0} | ! [5] {0,:} | ! [5] {...,0,...,0}"};
 
 /* Entries that copy: everything that no view can do. */
 static bool is_basic(const tn_index *index, int n)

@@ -1,10 +1,11 @@
-/* Indexing by tensors, masks, bools and lists: what no view can do. The basic entries make a view v of x first; the others
- * are lists of positions along dims of v, broadcast to one shape B. Position b of B stands for the elements of v at
+/* Indexing by tensors, masks, bools and lists: what no view can do. The basic entries make a view v of x first; the
+ * others are lists of positions along dims of v, broadcast to one shape B. Position b of B stands for the elements of
+ * v at
  *
  *     offset_b = sum over the lists k of position_k[b] * stride of v's dim k
  *
- * and all positions of v's other dims. In the result B takes the place of the indexed dims where they are neighbours, and
- * comes first where they are not. Rules and layout of torch.Tensor.__getitem__ and index_put_. */
+ * and all positions of v's other dims. In the result B takes the place of the indexed dims where they are neighbours,
+ * and comes first where they are not. Rules and layout of torch.Tensor.__getitem__ and index_put_. */
 #include <string.h>
 #include <tenon/create.h>
 #include <tenon/lazy.h>
@@ -195,7 +196,8 @@ static tn_status read_entries(plan *p, tn_tensor *x, const tn_index *index, int 
     return p->view ? TN_OK : tni_pending();
 }
 
-/* Masks cover dims of their own sizes: their positions must be those of the view. Elsewhere a position is any in range. */
+/* Masks cover dims of their own sizes: their positions must be those of the view. Elsewhere a position is any in
+ * range. */
 static tn_status check_masks(const plan *p, const tn_index *index, int n)
 {
     int at = 0;

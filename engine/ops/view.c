@@ -1,5 +1,5 @@
-/* Views that cut the same elements into other dims: view, view_as, reshape, flatten, unflatten, ravel; and contiguous, their
- * copy. Rules of torch.Tensor's methods of these names. */
+/* Views that cut the same elements into other dims: view, view_as, reshape, flatten, unflatten, ravel; and contiguous,
+ * their copy. Rules of torch.Tensor's methods of these names. */
 #include <string.h>
 #include <tenon/ops.h>
 
@@ -187,7 +187,8 @@ static tn_status unflatten_infer(tni_call *call, tni_meta *meta)
     return view_to(name, meta, x, &(tni_ints){all, x->ndim - 1 + size->n});
 }
 
-/* The result's strides step through x's elements in order: those of its format with x's sizes, or row-major with others. */
+/* The result's strides step through x's elements in order: those of its format with x's sizes, or row-major with
+ * others. */
 static void copy_in_order(const tni_call *call, void *workspace)
 {
     (void)workspace;

@@ -1,5 +1,5 @@
-/* Other handles on the same memory, and tensors that change what they read: alias, detach, data, set_, set_strided_, set_data,
- * resize_, resize_as_. Rules of torch.Tensor's methods of these names; set_strided_ is set_ of a storage. */
+/* Other handles on the same memory, and tensors that change what they read: alias, detach, data, set_, set_strided_,
+ * set_data, resize_, resize_as_. Rules of torch.Tensor's methods of these names; set_strided_ is set_ of a storage. */
 #include <tenon/views.h>
 
 #include "base/checked.h"
@@ -44,7 +44,8 @@ static tn_status detach_alter(tni_call *call, const tni_meta *meta)
 {
     (void)meta;
     if (call->out[0]->base)
-        return TNI_FAIL(TN_ERROR_INPLACE_VIEW, "detach_", "the tensor is a view, needed one that is none; use tn_detach");
+        return TNI_FAIL(TN_ERROR_INPLACE_VIEW, "detach_",
+                        "the tensor is a view, needed one that is none; use tn_detach");
     return TN_OK;
 }
 
@@ -133,7 +134,8 @@ static tn_status set_strided_alter(tni_call *call, const tni_meta *meta)
     if (tni_record_bytes(name, record, &bytes))
         return tni_pending();
     if (same && bytes > had)
-        return TNI_FAIL(TN_ERROR_BOUNDS, name, "sizes, strides and offset reach %zu bytes, the storage has %zu", bytes, had);
+        return TNI_FAIL(TN_ERROR_BOUNDS, name, "sizes, strides and offset reach %zu bytes, the storage has %zu", bytes,
+                        had);
     if (bytes > had && tni_storage_resize(name, storage, bytes))
         return tni_pending();
     if (tni_tensor_assign(name, self, &meta->record, storage)) {
@@ -145,7 +147,8 @@ static tn_status set_strided_alter(tni_call *call, const tni_meta *meta)
 }
 
 /* The geometry of `size`; meta->same where it is x's already and no format is asked for. */
-static tn_status resize_to(const char *name, tni_meta *meta, tn_tensor *x, const tni_ints *size, tn_memory_format format)
+static tn_status resize_to(const char *name, tni_meta *meta, tn_tensor *x, const tni_ints *size,
+                           tn_memory_format format)
 {
     int64_t *sizes, *strides;
     if (tni_check_sizes(name, size->data, size->n))

@@ -50,7 +50,8 @@ static tn_status narrow_infer(tni_call *call, tni_meta *meta)
                         (long long)start, dim, (long long)size, (long long)-size, (long long)size);
     start += start < 0 ? size : 0;
     if (length > size - start)
-        return TNI_FAIL(TN_ERROR_INDEX, "narrow", "start %lld and length %lld in dim %d of size %lld, needed at most %lld",
+        return TNI_FAIL(TN_ERROR_INDEX, "narrow",
+                        "start %lld and length %lld in dim %d of size %lld, needed at most %lld",
                         (long long)attr->start, (long long)length, dim, (long long)size, (long long)(size - start));
     int64_t *sizes, *strides;
     tni_meta_own_dims(meta, x, &sizes, &strides);
@@ -223,8 +224,8 @@ const tni_op tni_op_unfold = {
     .params = {TNI_TENSOR("self", 0), TNI_ATTR("dimension", 'I', range_attr, dim),
                TNI_ATTR("size", 'I', range_attr, start), TNI_ATTR("step", 'I', range_attr, end)},
     .n_params = 4, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(range_attr), .infer = unfold_infer,
-    .samples = "[7] 0 3 1 | [7,2] -2 2 3 | [5] 0 0 2 | [] 0 1 1 | [] -1 0 7 | ! [5] 0 6 1 | ! [5] 0 1 0 | ! [5] 0 -1 1 | "
-        "! [] 0 2 1 | ! [5] 1 1 1"};
+    .samples = "[7] 0 3 1 | [7,2] -2 2 3 | [5] 0 0 2 | [] 0 1 1 | [] -1 0 7 | ! [5] 0 6 1 | ! [5] 0 1 0 | "
+        "! [5] 0 -1 1 | ! [] 0 2 1 | ! [5] 1 1 1"};
 
 tn_tensor *tn_narrow(tn_tensor *x, int dim, int64_t start, int64_t length)
 {

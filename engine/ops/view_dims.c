@@ -1,5 +1,5 @@
-/* Views that move, add or drop dims: transpose, swapaxes, swapdims, t, T, mT, H, mH, adjoint, permute, movedim, moveaxis,
- * unsqueeze, squeeze. Rules of torch. */
+/* Views that move, add or drop dims: transpose, swapaxes, swapdims, t, T, mT, H, mH, adjoint, permute, movedim,
+ * moveaxis, unsqueeze, squeeze. Rules of torch. */
 #include <tenon/views.h>
 
 #include "base/checked.h"
@@ -244,7 +244,7 @@ const tni_op tni_op_T = {
     .infer = T_infer,
     .samples = "[3,4] | [2,3,4] | [5] | []"};
 
-#define MATRIX_ROW(row, kind)                                                                                           \
+#define MATRIX_ROW(row, kind)                                                                                          \
     .name = TNI_NAMES_NEW(row), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,               \
     .infer = matrix_infer, .family = (kind)
 
@@ -256,7 +256,8 @@ const tni_op tni_op_adjoint = {MATRIX_ROW(adjoint, CONJUGATES), .samples = "[3,4
 const tni_op tni_op_permute = {
     .name = TNI_NAMES_NEW(permute), .params = {TNI_TENSOR("self", 0), TNI_ATTR("dims", 'L', dim_attr, dims)},
     .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(dim_attr), .infer = permute_infer,
-    .samples = "[2,3,4] (2,0,1) | [3,4] (-1,0) | [] () | [2,0,3] (1,2,0) | ! [3,4] (0) | ! [3,4] (0,0) | ! [3,4] (0,2)"};
+    .samples = "[2,3,4] (2,0,1) | [3,4] (-1,0) | [] () | [2,0,3] (1,2,0) | ! [3,4] (0) | ! [3,4] (0,0) | "
+        "! [3,4] (0,2)"};
 
 #define MOVE_ROW(row)                                                                                                  \
     .name = TNI_NAMES_NEW(row),                                                                                        \
@@ -277,7 +278,8 @@ const tni_op tni_op_unsqueeze = {
     .samples = "[3,4] 0 | [3,4] 1 | [3,4] -1 | [] 0 | [0] 1 | ! [3,4] 3 | ! [3,4] -4"};
 
 const tni_op tni_op_squeeze = {
-    .name = TNI_NAMES_NEW_IN_PLACE(squeeze), .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'J', dim_attr, dims)},
+    .name = TNI_NAMES_NEW_IN_PLACE(squeeze),
+    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'J', dim_attr, dims)},
     .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(dim_attr), .infer = squeeze_infer,
     .samples = "[1,3,1] | [1,3,1] 0 | [1,3,1] 1 | [1,3,1] (0,-1) | [] | [1,0] | ! [1,3] 2 | ! [1,3] (0,0)"};
 

@@ -1,5 +1,6 @@
-/* The same bytes as another dtype: view_dtype, view_as_real, view_as_complex, real, imag. Rules of torch's functions of these
- * names; view_dtype is Tensor.view(dtype), whose result shares memory and version but is no view that could be differentiated. */
+/* The same bytes as another dtype: view_dtype, view_as_real, view_as_complex, real, imag. Rules of torch's functions
+ * of these names; view_dtype is Tensor.view(dtype), whose result shares memory and version but is no view that could
+ * be differentiated. */
 #include <tenon/views.h>
 
 #include "base/checked.h"
@@ -21,14 +22,16 @@ static tn_status to_smaller(tni_meta *meta, const tn_tensor *x, int64_t ratio, i
 {
     const char *name = "view_dtype";
     int last = x->ndim - 1;
-    bool fits = tni_mul_i64(x->sizes[last], ratio, &sizes[last]) && tni_mul_i64(x->offset, ratio, &meta->record.offset) &&
+    bool fits = tni_mul_i64(x->sizes[last], ratio, &sizes[last]) &&
+                tni_mul_i64(x->offset, ratio, &meta->record.offset) &&
                 tni_mul_i64(x->numel, ratio, &meta->record.numel);
     if (x->strides[last] != 1)
         return TNI_FAIL(TN_ERROR_VIEW, name, "stride %lld of the last dim should be 1 for a dtype of another size",
                         (long long)x->strides[last]);
     for (int d = 0; d < last; d++)
         fits = fits && tni_mul_i64(x->strides[d], ratio, &strides[d]);
-    return fits ? TN_OK : TNI_FAIL(TN_ERROR_OVERFLOW, name, "the elements of the new dtype are more than 64 bits count");
+    return fits ? TN_OK
+                : TNI_FAIL(TN_ERROR_OVERFLOW, name, "the elements of the new dtype are more than 64 bits count");
 }
 
 /* `ratio` elements side by side in the last dim become one. ones_pass: the strides of size-1 dims need not divide. */
@@ -56,7 +59,8 @@ static tn_status to_larger(const char *name, tni_meta *meta, const tn_tensor *x,
     return TN_OK;
 }
 
-/* Memory from outside need not be aligned for a larger element. Also without elements: as_strided may find some later. */
+/* Memory from outside need not be aligned for a larger element. Also without elements: as_strided may find some later.
+ * */
 static tn_status check_place(const char *name, const tn_tensor *x, tn_dtype dtype)
 {
     return !x->storage->data || x->storage->nbytes == 0 ? TN_OK : tni_check_aligned(name, tni_data(x), dtype);
@@ -76,13 +80,15 @@ static tn_status view_dtype_infer(tni_call *call, tni_meta *meta)
     meta->view_of = NULL;
     meta->part_of = x;
     meta->own_counter = false;
-    meta->record.dtype = dtype;
+    meta->record.dtype = (uint8_t)dtype;
     if (old == new)
         return check_place(name, x, dtype);
     if (x->ndim == 0)
-        return TNI_FAIL(TN_ERROR_VIEW, name, "a tensor without dims of %lld-byte elements as %s, needed elements of that size",
+        return TNI_FAIL(TN_ERROR_VIEW, name,
+                        "a tensor without dims of %lld-byte elements as %s, needed elements of that size",
                         (long long)old, tn_dtype_name(dtype));
-    if (old > new ? to_smaller(meta, x, old / new, sizes, strides) : to_larger(name, meta, x, new / old, false, sizes, strides))
+    if (old > new ? to_smaller(meta, x, old / new, sizes, strides)
+                  : to_larger(name, meta, x, new / old, false, sizes, strides))
         return tni_pending();
     return check_place(name, x, dtype);
 }
@@ -91,7 +97,8 @@ static tn_status need_complex(const char *name, const tn_tensor *x)
 {
     if (tni_dtype_kind((tn_dtype)x->dtype) == TNI_COMPLEX)
         return TN_OK;
-    return TNI_FAIL(TN_ERROR_DTYPE, name, "the tensor is %s, needed a complex dtype", tn_dtype_name((tn_dtype)x->dtype));
+    return TNI_FAIL(TN_ERROR_DTYPE, name, "the tensor is %s, needed a complex dtype",
+                    tn_dtype_name((tn_dtype)x->dtype));
 }
 
 /* Strides and offset of the parts of x's elements, into a view of x's sizes. */
@@ -102,7 +109,7 @@ static tn_status split_parts(const char *name, tni_meta *meta, const tn_tensor *
         sizes[d] = x->sizes[d];
         fits = fits && tni_mul_i64(x->strides[d], 2, &strides[d]);
     }
-    meta->record.dtype = tni_real_dtype((tn_dtype)x->dtype);
+    meta->record.dtype = (uint8_t)tni_real_dtype((tn_dtype)x->dtype);
     return fits ? TN_OK : TNI_FAIL(TN_ERROR_OVERFLOW, name, "strides of the parts are more than 64 bits hold");
 }
 
@@ -169,7 +176,7 @@ static tn_status view_as_complex_infer(tni_call *call, tni_meta *meta)
         return TNI_FAIL(TN_ERROR_VIEW, name, "size %lld of the last dim should be 2",
                         (long long)x->sizes[x->ndim - 1]);
     tni_meta_own_dims(meta, x, &sizes, &strides);
-    meta->record.dtype = whole;
+    meta->record.dtype = (uint8_t)whole;
     if (to_larger(name, meta, x, 2, true, sizes, strides))
         return tni_pending();
     meta->record.ndim--; /* the last dim has size 1 now */
@@ -181,7 +188,8 @@ static tn_status view_as_complex_infer(tni_call *call, tni_meta *meta)
 const tni_op tni_op_view_dtype = {
     .name = TNI_NAMES_NEW(view_dtype), .params = {TNI_TENSOR("self", 0), TNI_ATTR("dtype", 'D', dtype_attr, dtype)},
     .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(dtype_attr), .infer = view_dtype_infer,
-    .samples = "[3,4] int32 | [3,4] int8 | [3,4] float64 | [0,4] int64 | [] float32 | ! [] complex64 | ! [3,3] float64"};
+    .samples = "[3,4] int32 | [3,4] int8 | [3,4] float64 | [0,4] int64 | [] float32 | ! [] complex64 | "
+        "! [3,3] float64"};
 
 const tni_op tni_op_view_as_real = {
     .name = TNI_NAMES_NEW(view_as_real), ONE_TENSOR, .infer = view_as_real_infer, .samples = "! [3] | ! []"};

@@ -1,5 +1,5 @@
-/* Views with strides of their own: expand, expand_as, broadcast_to, as_strided. Rules of torch.Tensor's methods of these
- * names. */
+/* Views with strides of their own: expand, expand_as, broadcast_to, as_strided. Rules of torch.Tensor's methods of
+ * these names. */
 #include <tenon/views.h>
 
 #include "base/checked.h"

@@ -1,5 +1,6 @@
-/* Views with several results, as lists: split, hsplit, vsplit, dsplit, chunk, tensor_split, unbind; and broadcast_tensors. Rules
- * of torch's functions of these names. Each result is a view of its own (narrow, slice, select, expand), made through dispatch. */
+/* Views with several results, as lists: split, hsplit, vsplit, dsplit, chunk, tensor_split, unbind; and
+ * broadcast_tensors. Rules of torch's functions of these names. Each result is a view of its own (narrow, slice,
+ * select, expand), made through dispatch. */
 #include <tenon/views.h>
 
 #include "base/error.h"

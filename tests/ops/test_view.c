@@ -1,5 +1,5 @@
-/* Views against recorded results of PyTorch 2.15 (tests/data/views_torch_2.15.txt: record and version of each, or that it
- * was refused); calls that change a tensor's own record; lists of views; indices that copy. */
+/* Views against recorded results of PyTorch 2.15 (tests/data/views_torch_2.15.txt: record and version of each, or that
+ * it was refused); calls that change a tensor's own record; lists of views; indices that copy. */
 #include <stdio.h>
 #include <string.h>
 #include <tenon/tenon.h>
@@ -278,5 +278,5 @@ static void values_of_setitem(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(recorded), test(refusal_names_both_numbers), test(other_records), test(set_strided_and_data), test(lists),
-          test(indices_that_copy), test(values_of_setitem))
+TEST_MAIN(test(recorded), test(refusal_names_both_numbers), test(other_records), test(set_strided_and_data),
+          test(lists), test(indices_that_copy), test(values_of_setitem))

@@ -1,5 +1,5 @@
-/* Lists of tensors: what calls with several results return (tn_split, tn_unbind ...). A list is one object of the innermost
- * scope and holds its tensors: they live as long as it does, or longer where they are retained. */
+/* Lists of tensors: what calls with several results return (tn_split, tn_unbind ...). A list is one object of the
+ * innermost scope and holds its tensors: they live as long as it does, or longer where they are retained. */
 #ifndef TENON_LIST_H
 #define TENON_LIST_H
 

@@ -1,7 +1,7 @@
 /* Views, memory formats, geometry in place, and indexing.
  *
- * A view is another record over x's storage: nothing is copied, writes show through, and it counts versions with x. What
- * every call may raise ("common") stands at the beginning of tenon/ops.h. */
+ * A view is another record over x's storage: nothing is copied, writes show through, and it counts versions with x.
+ * What every call may raise ("common") stands at the beginning of tenon/ops.h. */
 #ifndef TENON_VIEWS_H
 #define TENON_VIEWS_H
 
@@ -55,8 +55,8 @@ typedef struct tn_index {
 
 #define TN_SLICE_END INT64_MAX
 
-/* Entries of an index: i, start:stop:step, start:stop, the whole dim (:), ..., a new dim, True or False, a tensor of integers
- * or a mask, a list of integers (which must live until the call ends).
+/* Entries of an index: i, start:stop:step, start:stop, the whole dim (:), ..., a new dim, True or False, a tensor of
+ * integers or a mask, a list of integers (which must live until the call ends).
  * errors  none: tn_getitem and tn_setitem check them */
 static inline tn_index tn_index_integer(int64_t i)
 {
@@ -120,15 +120,15 @@ static inline tn_index tn_index_list(const int64_t *data, int n)
 /* Views that cut the same elements into other dims. One of the sizes may be -1: it is worked out.
  * tn_view       other sizes over the same memory; tn_view_as those of `other`
  * tn_reshape    the view if there is one, else a contiguous copy
- * tn_flatten    dims start_dim .. end_dim become one, as reshape; x itself (a new reference) where they are one already. A
- *               0-dim x gives [1]
+ * tn_flatten    dims start_dim .. end_dim become one, as reshape; x itself (a new reference) where they are one
+ *               already. A 0-dim x gives [1]
  * tn_unflatten  dim becomes n dims of these sizes
  * tn_ravel      [numel]: a view of a contiguous x, of a contiguous copy of any other
  * strides  PyTorch's, also of dims of size 1 and of tensors without elements
  * errors  common; TN_ERROR_SHAPE (sizes that do not fit), TN_ERROR_ARGUMENT (a size below -1, two of -1, one that could
- *         be anything), TN_ERROR_DIM (a dim out of range, over 64 dims; tn_flatten: end before start), TN_ERROR_OVERFLOW,
- *         TN_ERROR_VIEW (tn_view, tn_view_as: no strides do it; the message names the pair of dims and both numbers, as
- *         "stride 1 of dim 0 should be 4 x 3 = 12")
+ *         be anything), TN_ERROR_DIM (a dim out of range, over 64 dims; tn_flatten: end before start),
+ *         TN_ERROR_OVERFLOW, TN_ERROR_VIEW (tn_view, tn_view_as: no strides do it; the message names the pair of dims
+ *         and both numbers, as "stride 1 of dim 0 should be 4 x 3 = 12")
  * grad    x, twice differentiable
  * cost    O(ndim); O(numel) where a copy is made
  * source  torch.Tensor's methods of these names */
@@ -146,7 +146,8 @@ TN_API tn_tensor *tn_ravel(tn_tensor *x);
  * tn_mT            swaps the last two dims; tn_mH and tn_adjoint conjugate complex numbers besides (a lazy bit:
  *                  tenon/lazy.h), and so does tn_H, which takes one matrix
  * tn_permute       dim d of the result is dim dims[d] of x
- * tn_movedim       moves dims to the places `destination`, one for one; the others keep their order. So does tn_moveaxis
+ * tn_movedim       moves dims to the places `destination`, one for one; the others keep their order. So does
+ *                  tn_moveaxis
  * tn_unsqueeze     a dim of size 1 at dim, -ndim-1 .. ndim
  * tn_squeeze       drops all dims of size 1
  * tn_squeeze_dim   drops dim if its size is 1; tn_squeeze_dims does so for n dims
@@ -175,12 +176,12 @@ TN_API tn_tensor *tn_squeeze_dims(tn_tensor *x, const int64_t *dims, int n);
 /* Views of a part.
  * tn_narrow    length elements of dim from start, which may be negative
  * tn_select    element `index` of dim, which disappears
- * tn_slice     start, start + step, ... below end along dim, step >= 1; bounds are clamped as in Python, TN_SLICE_END is the
- *              end
+ * tn_slice     start, start + step, ... below end along dim, step >= 1; bounds are clamped as in Python, TN_SLICE_END
+ *              is the end
  * tn_diagonal  elements [i, i + offset] of dims dim1, dim2; their dim comes last. Empty where the diagonal misses
  * tn_unfold    windows of `size` elements along dim, `step` apart: dim counts them, a new last dim holds their elements
- * errors  common; TN_ERROR_DIM (a dim out of range, or given twice; a 0-dim x), TN_ERROR_ARGUMENT (a length below 0, a step
- *         below 1), TN_ERROR_INDEX (outside dim; windows larger than it), TN_ERROR_OVERFLOW
+ * errors  common; TN_ERROR_DIM (a dim out of range, or given twice; a 0-dim x), TN_ERROR_ARGUMENT (a length below 0, a
+ *         step below 1), TN_ERROR_INDEX (outside dim; windows larger than it), TN_ERROR_OVERFLOW
  * grad    x, twice differentiable
  * cost    O(ndim)
  * source  torch.Tensor's methods of these names; tn_slice is x[start:end:step] */
@@ -194,8 +195,9 @@ TN_API tn_tensor *tn_unfold(tn_tensor *x, int dim, int64_t size, int64_t step);
  * tn_expand      size-1 dims repeated by stride 0, new dims in front; -1 keeps a size; tn_broadcast_to is the same.
  *                tn_expand_as takes the sizes of `other`
  * tn_as_strided  any sizes and strides over x's storage, the offset counted from its beginning
- * errors  common; TN_ERROR_SHAPE (sizes that do not fit x's), TN_ERROR_ARGUMENT (a size, stride or offset below 0; -1 for
- *         a new dim), TN_ERROR_DIM (over 64 dims), TN_ERROR_OVERFLOW, TN_ERROR_BOUNDS (tn_as_strided: outside the storage)
+ * errors  common; TN_ERROR_SHAPE (sizes that do not fit x's), TN_ERROR_ARGUMENT (a size, stride or offset below 0; -1
+ *         for a new dim), TN_ERROR_DIM (over 64 dims), TN_ERROR_OVERFLOW, TN_ERROR_BOUNDS (tn_as_strided: outside the
+ *         storage)
  * grad    x, twice differentiable
  * cost    O(ndim)
  * source  torch.Tensor's methods of these names */
@@ -207,13 +209,14 @@ TN_API tn_tensor *tn_as_strided(tn_tensor *x, const int64_t *size, const int64_t
 /* Views with several results, as a list of them.
  * tn_split             pieces of `size` along dim, the last one what is left; tn_split_sizes n pieces of these sizes
  * tn_chunk             n pieces or fewer, all as large as the first but the last
- * tn_tensor_split      n pieces just as they come out, the first ones larger by one; tn_tensor_split_at cuts before each
- *                      index, n + 1 pieces, bounds as slices have them
- * tn_hsplit            tn_tensor_split along dim 1 (0 of one dim), n a divisor of the size; tn_vsplit dim 0, tn_dsplit dim 2
+ * tn_tensor_split      n pieces just as they come out, the first ones larger by one; tn_tensor_split_at cuts before
+ *                      each index, n + 1 pieces, bounds as slices have them
+ * tn_hsplit            tn_tensor_split along dim 1 (0 of one dim), n a divisor of the size; tn_vsplit dim 0, tn_dsplit
+ *                      dim 2
  * tn_unbind            the parts tn_select gives, one an index
  * tn_broadcast_tensors all expanded to one shape; one that has it already is in the list itself
- * errors  common; TN_ERROR_DIM (a dim out of range, too few dims), TN_ERROR_ARGUMENT (sizes or counts that do not work out),
- *         TN_ERROR_SHAPE (shapes that do not broadcast)
+ * errors  common; TN_ERROR_DIM (a dim out of range, too few dims), TN_ERROR_ARGUMENT (sizes or counts that do not work
+ *         out), TN_ERROR_SHAPE (shapes that do not broadcast)
  * grad    x, twice differentiable; tracked pieces are not to be written in place
  * cost    O(pieces ndim)
  * source  torch's functions of these names */
@@ -242,8 +245,8 @@ TN_API int tn_broadcast_shapes(const int64_t *const *sizes, const int *ndims, in
  * tn_view_as_real     [..., n] complex as [..., n, 2] of its parts; tn_view_as_complex the other way round
  * tn_real, tn_imag    the parts of a complex x; tn_real of a real one is x itself (a new reference)
  * errors  common; TN_ERROR_VIEW (sizes, strides or offset that do not divide, a last stride that is not 1, a 0-dim x),
- *         TN_ERROR_DTYPE (a dtype that the function does not take), TN_ERROR_ARGUMENT (memory that is not aligned for the
- *         dtype), TN_ERROR_STATE (tn_view_dtype, tn_view_as_real: a lazy conjugate)
+ *         TN_ERROR_DTYPE (a dtype that the function does not take), TN_ERROR_ARGUMENT (memory that is not aligned for
+ *         the dtype), TN_ERROR_STATE (tn_view_dtype, tn_view_as_real: a lazy conjugate)
  * grad    tn_view_dtype: none; the others: x
  * cost    O(ndim)
  * source  Tensor.view(dtype), torch.view_as_real, torch.view_as_complex, torch.real, torch.imag */
@@ -254,10 +257,10 @@ TN_API tn_tensor *tn_real(tn_tensor *x);
 TN_API tn_tensor *tn_imag(tn_tensor *x);
 
 /* Contiguity.
- * tn_contiguous         x itself (a new reference) if it is contiguous, else a contiguous copy; tn_contiguous_format the
- *                       same in a memory format
- * tn_is_contiguous_in   whether x's strides are the format's. Those of size-1 dims do not count, so that a tensor may have
- *                       several formats; another rank than the format's: no
+ * tn_contiguous         x itself (a new reference) if it is contiguous, else a contiguous copy; tn_contiguous_format
+ *                       the same in a memory format
+ * tn_is_contiguous_in   whether x's strides are the format's. Those of size-1 dims do not count, so that a tensor may
+ *                       have several formats; another rank than the format's: no
  * errors  common; TN_ERROR_FORMAT (tn_contiguous_format: a format for another rank; preserve, unless x is contiguous)
  * grad    x
  * cost    O(ndim), or O(numel) for a copy
@@ -268,7 +271,8 @@ TN_API bool tn_is_contiguous_in(const tn_tensor *x, tn_memory_format format);
 
 /* Other handles on x's memory.
  * tn_alias        a view with x's geometry
- * tn_detach       shares memory and version counter, has no history and is no view. tn_detach_ takes x's own history off
+ * tn_detach       shares memory and version counter, has no history and is no view. tn_detach_ takes x's own history
+ *                 off
  * tn_tensor_data  shares the memory, counts versions on its own from 0 ("Tensor.data")
  * errors  common; tn_detach_: TN_ERROR_INPLACE_VIEW (x is a view)
  * cost    O(ndim)
@@ -278,8 +282,8 @@ TN_API tn_tensor *tn_detach(tn_tensor *x);
 TN_API tn_status tn_detach_(tn_tensor *x);
 TN_API tn_tensor *tn_tensor_data(tn_tensor *x);
 
-/* Geometry in place: x gets the geometry of the view of that name, over the same memory. Each counts one version. Other views
- * of the memory stay as they are; tn_sizes and tn_strides are to be asked anew.
+/* Geometry in place: x gets the geometry of the view of that name, over the same memory. Each counts one version.
+ * Other views of the memory stay as they are; tn_sizes and tn_strides are to be asked anew.
  * errors  those of the view
  * cost    O(ndim)
  * source  torch.Tensor's methods of these names */
@@ -292,18 +296,19 @@ TN_API tn_status tn_squeeze_(tn_tensor *x);
 TN_API tn_status tn_squeeze_dim_(tn_tensor *x, int dim);
 TN_API tn_status tn_as_strided_(tn_tensor *x, const int64_t *size, const int64_t *stride, int ndim, int64_t offset);
 
-/* Tensors that change what they read. Each counts one version of self, but tn_set_data none, and tn_resize_ and its kin none
- * of the sizes that self has already.
+/* Tensors that change what they read. Each counts one version of self, but tn_set_data none, and tn_resize_ and its
+ * kin none of the sizes that self has already.
  * tn_resize_         row-major strides of these sizes from self's offset; the storage grows if it is too small (what is
  *                    new is undefined) and never shrinks. Of the sizes that self has already nothing changes
  * tn_resize_format_  the same in a memory format, whose strides self gets in any case
  * tn_resize_as_      to the sizes of `other`
  * tn_set_            self reads other's memory with other's geometry
- * tn_set_strided_    self reads the second tensor's storage with these sizes, strides and offset; the storage grows if it is too small
+ * tn_set_strided_    self reads the second tensor's storage with these sizes, strides and offset; the storage grows if
+ *                    it is too small
  * tn_set_data        as tn_set_, and the dtype may change ("x.data = y"). self's version counter stays
  * errors  common; TN_ERROR_DTYPE (tn_set_: another dtype), TN_ERROR_ARGUMENT (a size, stride or offset below 0),
- *         TN_ERROR_DIM, TN_ERROR_OVERFLOW, TN_ERROR_FORMAT, TN_ERROR_STATE (a storage that can't grow: it came from outside,
- *         or its address is given away), TN_ERROR_MEMORY
+ *         TN_ERROR_DIM, TN_ERROR_OVERFLOW, TN_ERROR_FORMAT, TN_ERROR_STATE (a storage that can't grow: it came from
+ *         outside, or its address is given away), TN_ERROR_MEMORY
  * cost    O(ndim), and what the growth takes
  * source  torch.Tensor.resize_, resize_as_, set_, data */
 TN_API tn_status tn_resize_(tn_tensor *self, const int64_t *size, int ndim);
@@ -315,13 +320,14 @@ TN_API tn_status tn_set_strided_(tn_tensor *self, tn_tensor *source, int64_t off
 TN_API tn_status tn_set_data(tn_tensor *self, tn_tensor *other);
 
 /* Indexing: x[index[0], ..., index[n-1]], and writing there.
- * index   integers, slices, ellipses and new axes give one view, without steps in between. Entries with tensors, masks, bools
- *         and lists of integers copy; a 0-dim integer tensor counts as an integer
- * value   broadcast to the place, converted to x's dtype; leading dims of size 1 that the place lacks are dropped. A number
- *         goes everywhere, even where elements share memory
- * errors  common; TN_ERROR_INDEX (a position outside its dim, too many entries, a mask of another shape), TN_ERROR_ARGUMENT (a
- *         step below 1), TN_ERROR_DIM (over 64 dims), TN_ERROR_DTYPE (indices that are no integers), TN_ERROR_SHAPE (indices
- *         or a value that do not broadcast), TN_ERROR_OVERFLOW (a number that the dtype does not hold), TN_ERROR_OVERLAP
+ * index   integers, slices, ellipses and new axes give one view, without steps in between. Entries with tensors,
+ *         masks, bools and lists of integers copy; a 0-dim integer tensor counts as an integer
+ * value   broadcast to the place, converted to x's dtype; leading dims of size 1 that the place lacks are dropped. A
+ *         number goes everywhere, even where elements share memory
+ * errors  common; TN_ERROR_INDEX (a position outside its dim, too many entries),
+ *         TN_ERROR_ARGUMENT (a step below 1), TN_ERROR_DIM (over 64 dims), TN_ERROR_DTYPE (indices that are no
+ *         integers), TN_ERROR_SHAPE (indices or a value that do not broadcast, a mask of another shape),
+ *         TN_ERROR_OVERFLOW (a number that the dtype does not hold), TN_ERROR_OVERLAP
  * grad    x and value
  * cost    O(ndim + n) for a view; O(elements) for copies and writes
  * source  torch.Tensor.__getitem__ and __setitem__ */
