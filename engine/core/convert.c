@@ -3,6 +3,7 @@
 #include "core/convert.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "core/convert_other.h"
@@ -52,8 +53,20 @@ COPY_ROW(4)
 COPY_ROW(8)
 COPY_ROW(16)
 
-/* float16 and bfloat16 from and to float32: what arithmetic in them is made of. */
-#define HALF_ROW(name, TO, FROM, function)                                                                   \
+/* The same as the instruction, of float32: there is none between -2^31 - 256 and -2^31. */
+static inline int32_t cut32(float x)
+{
+    return x >= -0x1p31f && x < 0x1p31f ? (int32_t)x : INT32_MIN;
+}
+
+static inline int32_t cut32_double(double x)
+{
+    return x > -0x1p31 - 1 && x < 0x1p31 ? (int32_t)x : INT32_MIN;
+}
+
+/* Pairs with a loop of their own: float16 and bfloat16 from and to float32, what arithmetic in them is made of; small
+ * integers from and to int64, float32 and float64. */
+#define PAIR_ROW(name, TO, FROM, function)                                                                   \
     static void name(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n)          \
     {                                                                                                        \
         char *y = to;                                                                                        \
@@ -61,29 +74,53 @@ COPY_ROW(16)
         if (to_stride == sizeof(TO) && from_stride == sizeof(FROM)) {                                        \
             TO *restrict dense = to;                                                                         \
             for (int64_t i = 0; i < n; i++)                                                                  \
-                dense[i] = function(((const FROM *)from)[i]);                                                \
+                dense[i] = (TO)function(((const FROM *)from)[i]);                                            \
             return;                                                                                          \
         }                                                                                                    \
         for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)                                    \
-            *(TO *)(void *)y = function(*(const FROM *)(const void *)x);                                     \
+            *(TO *)(void *)y = (TO)function(*(const FROM *)(const void *)x);                                 \
     }
-HALF_ROW(f32_from_f16, float, uint16_t, tni_f16_to_f32)
-HALF_ROW(f32_from_bf16, float, uint16_t, tni_bf16_to_f32)
-HALF_ROW(f16_from_f32, uint16_t, float, tni_f32_to_f16)
-HALF_ROW(bf16_from_f32, uint16_t, float, tni_f32_to_bf16)
+PAIR_ROW(f32_from_f16, float, uint16_t, tni_f16_to_f32)
+PAIR_ROW(f32_from_bf16, float, uint16_t, tni_bf16_to_f32)
+PAIR_ROW(f16_from_f32, uint16_t, float, tni_f32_to_f16)
+PAIR_ROW(bf16_from_f32, uint16_t, float, tni_f32_to_bf16)
 
-/* The pairs that have loops here: the four dtypes of the first rows of `common`, and the halves. */
-enum { COMMON = 4, NONE_COMMON = -1 };
+#define WHOLE_ROWS(name, TYPE)                          \
+    PAIR_ROW(f32_from_##name, float, TYPE, (float))     \
+    PAIR_ROW(f64_from_##name, double, TYPE, (double))   \
+    PAIR_ROW(i64_from_##name, int64_t, TYPE, (int64_t)) \
+    PAIR_ROW(b8_from_##name, uint8_t, TYPE, 0 !=)       \
+    PAIR_ROW(name##_from_f32, TYPE, float, cut32)       \
+    PAIR_ROW(name##_from_i64, TYPE, int64_t, (TYPE))
+WHOLE_ROWS(i32, int32_t)
+WHOLE_ROWS(i16, int16_t)
+WHOLE_ROWS(i8, int8_t)
+WHOLE_ROWS(u8, uint8_t) /* of float32 the low bits of an int64, which are those of the int32: 0 from 2^31 on */
+PAIR_ROW(i32_from_f64, int32_t, double, cut32_double)
+
+/* The dtypes that have loops here among one another; where there is none, tni_conversions has one. */
+enum { COMMON = 10, NONE_COMMON = -1 };
 
 static int common_index(tn_dtype dtype)
 {
-    static const int8_t index[TN_DTYPE_COUNT] = {[TN_FLOAT32] = 1, [TN_FLOAT64] = 2, [TN_INT64] = 3, [TN_BOOL] = 4};
+    static const int8_t index[TN_DTYPE_COUNT] = {[TN_FLOAT32] = 1, [TN_FLOAT64] = 2,  [TN_INT64] = 3, [TN_BOOL] = 4,
+                                                 [TN_FLOAT16] = 5, [TN_BFLOAT16] = 6, [TN_INT32] = 7, [TN_INT16] = 8,
+                                                 [TN_INT8] = 9,    [TN_UINT8] = 10};
     return index[dtype] - 1;
 }
 
+/* [from][to] */
 static const tni_converter common[COMMON][COMMON] = {
-#define FROM_ROW(suffix) {to_f32_from_##suffix, to_f64_from_##suffix, to_i64_from_##suffix, to_bool_from_##suffix}
-    FROM_ROW(f32), FROM_ROW(f64), FROM_ROW(i64), FROM_ROW(b8)
+#define FROM_ROW(suffix) to_f32_from_##suffix, to_f64_from_##suffix, to_i64_from_##suffix, to_bool_from_##suffix
+    {FROM_ROW(f32), f16_from_f32, bf16_from_f32, i32_from_f32, i16_from_f32, i8_from_f32, u8_from_f32},
+    {FROM_ROW(f64), NULL, NULL, i32_from_f64},
+    {FROM_ROW(i64), NULL, NULL, i32_from_i64, i16_from_i64, i8_from_i64, u8_from_i64},
+    {FROM_ROW(b8)},
+    {f32_from_f16},
+    {f32_from_bf16},
+#undef FROM_ROW
+#define FROM_ROW(suffix) {f32_from_##suffix, f64_from_##suffix, i64_from_##suffix, b8_from_##suffix}
+    FROM_ROW(i32), FROM_ROW(i16), FROM_ROW(i8), FROM_ROW(u8)
 #undef FROM_ROW
 };
 
@@ -108,12 +145,8 @@ tni_converter tni_converter_of(tn_dtype from, tn_dtype to)
     if (from == to)
         return copy_of(tni_itemsize(from));
     int a = common_index(from), b = common_index(to);
-    if (a != NONE_COMMON && b != NONE_COMMON)
+    if (a != NONE_COMMON && b != NONE_COMMON && common[a][b])
         return common[a][b];
-    if (from == TN_FLOAT32 && (to == TN_FLOAT16 || to == TN_BFLOAT16))
-        return to == TN_FLOAT16 ? f16_from_f32 : bf16_from_f32;
-    if (to == TN_FLOAT32 && (from == TN_FLOAT16 || from == TN_BFLOAT16))
-        return from == TN_FLOAT16 ? f32_from_f16 : f32_from_bf16;
     return tni_conversions[from][to];
 }
 
