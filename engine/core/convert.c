@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/convert_half.h"
 #include "core/convert_other.h"
 #include "core/dtype.h"
 #include "core/narrow.h"
@@ -145,6 +146,10 @@ tni_converter tni_converter_of(tn_dtype from, tn_dtype to)
     if (from == to)
         return copy_of(tni_itemsize(from));
     int a = common_index(from), b = common_index(to);
+    if (from == TN_FLOAT16 && to == TN_FLOAT32 && tni_half_avx512_runs())
+        return tni_half_avx512.widen;
+    if (from == TN_FLOAT32 && to == TN_FLOAT16 && tni_half_avx512_runs())
+        return tni_half_avx512.narrow;
     if (a != NONE_COMMON && b != NONE_COMMON && common[a][b])
         return common[a][b];
     return tni_conversions[from][to];

@@ -1,9 +1,11 @@
 /* Conversions between the dtypes that compute, strided and dense, against plain casts; bits alone for the others. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tenon/tenon.h>
 
 #include "core/convert.h"
+#include "core/convert_other.h"
 #include "core/dtype.h"
 #include "support/test.h"
 
@@ -143,4 +145,60 @@ static void scalars(void **state)
     assert_true(back.kind == TN_SCALAR_COMPLEX && back.value.c.re == 1.5 && back.value.c.im == -2);
 }
 
-TEST_MAIN(test(values), test(bits_alone), test(scalars))
+/* Bits of all kinds for a dtype: every pattern of 16-bit ones, else random ones and those near powers of two. */
+static void patterns(char *row, int64_t n, int64_t itemsize, uint64_t *state)
+{
+    for (int64_t i = 0; i < n * itemsize; i += 8) {
+        uint64_t bits = *state;
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        *state = bits;
+        if (bits >> 62 == 0)
+            bits &= UINT64_C(0xffff0000ff800000); /* few bits of a float32 or float64 */
+        memcpy(row + i, &bits, 8);
+    }
+    for (int64_t i = 0; itemsize == 2 && i < n; i++)
+        memcpy(row + 2 * i, &(uint16_t){(uint16_t)i}, 2);
+    for (int64_t i = 0; itemsize == 8 && i < n; i += 5) { /* numbers that smaller types hold, or nearly */
+        double x = ldexp(1 + (double)(*state >> 40) * 0x1p-24, (int)(i % 80));
+        memcpy(row + 8 * i, &x, 8);
+    }
+}
+
+/* The loops for common pairs against those that all dtypes have, dense and strided; float16's instructions too. */
+static void common_pairs(void **state)
+{
+    enum { N = 1 << 16 };
+    char *from = malloc(N * 16), *dense = malloc(N * 16), *plain = malloc(N * 16), *apart = malloc(N * 32);
+    uint64_t seed = 88172645463325252u;
+    int pairs = 0;
+    (void)state;
+    for (int a = 0; a < TN_DTYPE_COUNT; a++) {
+        for (int b = 0; b < TN_DTYPE_COUNT; b++) {
+            tni_converter convert = tni_converter_of((tn_dtype)a, (tn_dtype)b), other = tni_conversions[a][b];
+            int64_t x = tni_itemsize((tn_dtype)a), y = tni_itemsize((tn_dtype)b);
+            if (a == b || !other || convert == other)
+                continue;
+            patterns(from, N, x, &seed);
+            if (a == TN_BOOL)
+                for (int64_t i = 0; i < N; i++)
+                    from[i] &= 1;
+            convert(dense, y, from, x, N);
+            other(plain, y, from, x, N);
+            convert(apart, 2 * y, from, x, N);
+            for (int64_t i = 0; i < N; i++)
+                if (memcmp(dense + i * y, plain + i * y, (size_t)y) || memcmp(apart + 2 * i * y, plain + i * y, (size_t)y))
+                    fail_msg("%s to %s: element %d is not what the plain loop gives", tn_dtype_name((tn_dtype)a),
+                             tn_dtype_name((tn_dtype)b), (int)i);
+            pairs++;
+        }
+    }
+    free(from);
+    free(dense);
+    free(plain);
+    free(apart);
+    assert_true(pairs >= 40);
+}
+
+TEST_MAIN(test(common_pairs), test(values), test(bits_alone), test(scalars))
