@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/pool.h"
 #include "core/overlap.h"
-#include "cpu/level.h"
-#include "ops/product_i64.h"
 
 /* The stride of a dim of one element may be anything, and kernels step once beyond it: that stays an address. */
 static int64_t tame(int64_t stride, int64_t size)
@@ -50,30 +47,48 @@ size_t tni_product_workspace(const tni_product *p)
     return tni_gemm_workspace(p->level, &p->gemm, p->dtype == TN_FLOAT64);
 }
 
-enum { I64_COLUMNS = 64 }; /* columns of int64 a task */
+enum { I64_COLUMNS = 8, I64_DEPTH = 512 };
 
-typedef struct work_i64 {
-    const tni_gemm *gemm;
-    tni_product_i64 run;
-} work_i64;
+typedef uint64_t panel_i64[I64_DEPTH][I64_COLUMNS];
 
-static void task_i64(void *context, int64_t task)
+/* Row i of c, `columns` elements from column j + l on, += a's row times the panel; k 0: = bias + that. */
+static inline void tile_i64(const tni_gemm *g, const panel_i64 panel, int64_t k, int64_t depth, int64_t i, int64_t j,
+                            int64_t l, int columns)
 {
-    const work_i64 *w = context;
-    int64_t end = (task + 1) * I64_COLUMNS;
-    w->run(w->gemm, task * I64_COLUMNS, end < w->gemm->n ? end : w->gemm->n);
+    const int64_t *a = (const int64_t *)g->a + i * g->a_row + k * g->a_col, *bias = g->bias;
+    int64_t *c = (int64_t *)g->c + i * g->c_row + (j + l) * g->c_col;
+    uint64_t sum[I64_COLUMNS];
+    for (int m = 0; m < columns; m++)
+        sum[m] = (uint64_t)(k > 0 ? c[m * g->c_col] : bias ? bias[(j + l + m) * g->bias_stride] : 0);
+    for (int64_t d = 0; d < depth; d++, a += g->a_col)
+        for (int m = 0; m < columns; m++)
+            sum[m] += (uint64_t)*a * panel[d][l + m];
+    for (int m = 0; m < columns; m++)
+        c[m * g->c_col] = (int64_t)sum[m];
 }
 
-static void product_i64(int level, const tni_gemm *g)
+/* Integers wrap. A piece of some columns of b is copied to where it lies dense, then the rows of a go by. */
+static void product_i64(const tni_gemm *g)
 {
-    static const tni_product_i64 levels[TNI_CPU_LEVELS] = {[TNI_CPU_BASELINE] = tni_product_i64_baseline,
-                                                           [TNI_CPU_AVX2] = tni_product_i64_avx2,
-                                                           [TNI_CPU_AVX512] = tni_product_i64_avx512};
-    work_i64 w = {g, levels[level]};
-    if (g->n <= I64_COLUMNS || g->m * g->n < (INT64_C(1) << 18) / (g->k + 1))
-        w.run(g, 0, g->n);
-    else
-        tni_parallel_for((g->n + I64_COLUMNS - 1) / I64_COLUMNS, task_i64, &w);
+    panel_i64 panel;
+    for (int64_t j = 0; j < g->n; j += I64_COLUMNS) {
+        int64_t columns = g->n - j < I64_COLUMNS ? g->n - j : I64_COLUMNS, k = 0;
+        do { /* once when k is 0: the bias or zeros */
+            int64_t depth = g->k - k < I64_DEPTH ? g->k - k : I64_DEPTH;
+            const int64_t *b = (const int64_t *)g->b + k * g->b_row + j * g->b_col;
+            for (int64_t d = 0; d < depth; d++)
+                for (int64_t l = 0; l < columns; l++)
+                    panel[d][l] = (uint64_t)b[d * g->b_row + l * g->b_col];
+            for (int64_t i = 0; i < g->m; i++) {
+                if (columns == I64_COLUMNS)
+                    tile_i64(g, panel, k, depth, i, j, 0, I64_COLUMNS);
+                else
+                    for (int64_t l = 0; l < columns; l++)
+                        tile_i64(g, panel, k, depth, i, j, l, 1);
+            }
+            k += I64_DEPTH;
+        } while (k < g->k);
+    }
 }
 
 /* Complex numbers are added in double. */
@@ -117,7 +132,7 @@ void tni_product_run(tni_product *p, void *workspace)
         p->gemm.b = p->b.data + b * itemsize;
         p->gemm.c = (char *)p->c.data + c * itemsize;
         if (p->dtype == TN_INT64)
-            product_i64(p->level, &p->gemm);
+            product_i64(&p->gemm);
         else if (tni_dtype_kind(p->dtype) == TNI_COMPLEX)
             (p->dtype == TN_COMPLEX64 ? product_c64 : product_c128)(&p->gemm);
         else if (p->reference)

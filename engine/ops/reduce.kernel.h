@@ -1,4 +1,4 @@
-/* Rows and columns of one dtype. Included with T (element), A (accumulator of sums), T_INT (integer of T's size),
+/* Rows and columns of one dtype. Included with T (element), A (accumulator of sums), T_INT (integer of T's size), T_TURN,
  * IS_NAN, SUFFIX. Vectors are written as GCC and clang know them, 64 bytes each, so that every CPU level has the same
  * 32 lanes and the same bits. */
 #define JOIN_(a, b) a##_##b
@@ -38,7 +38,7 @@ static inline F(sums) F(sums_of_rest)(const T *x, int64_t n, bool beyond)
 }
 
 /* A dense row. Lanes start from +0 and never become -0, so that a lane that gets no element need not be added. */
-static inline A F(sum_dense)(const T *x, int64_t n, bool beyond)
+static NOINLINE A F(sum_dense)(const T *x, int64_t n, bool beyond)
 {
     F(sums) a = {0}, b = {0}, c = {0}, d = {0}, rest = {0};
     int64_t i = 0;
@@ -130,31 +130,33 @@ static void F(sum_rows)(void *totals, const void *data, int64_t row_stride, int6
         memcpy(total + r, &one, sizeof *total);
     }
 }
-#undef SUMS_AT
-
 static void F(sum_columns)(void *totals, const void *data, int64_t row_stride, int64_t rows, int64_t columns)
 {
+    typedef A totals_part __attribute__((vector_size(8 * sizeof(A)), aligned(__alignof__(A)), may_alias));
     A *total = totals;
     const T *x = data;
+    const int64_t whole = columns / 8 * 8;
     int64_t r = 0;
     for (; r + 8 <= rows; r += 8, x += 8 * row_stride) {
-        const T *y = x + 4 * row_stride;
-        for (int64_t c = 0; c < columns; c++) {
-            A first = total[c] + (A)x[c] + (A)x[row_stride + c] + (A)x[2 * row_stride + c] + (A)x[3 * row_stride + c];
-            total[c] = first + (A)y[c] + (A)y[row_stride + c] + (A)y[2 * row_stride + c] + (A)y[3 * row_stride + c];
+        for (int64_t c = 0; c < whole; c += 8) {
+            F(sums) sum = (F(sums)) * (const totals_part *)(total + c);
+            for (int64_t k = 0; k < 8; k++)
+                sum += SUMS_AT(x + k * row_stride + c);
+            *(totals_part *)(total + c) = (totals_part)sum;
         }
+        for (int64_t c = whole; c < columns; c++)
+            for (int64_t k = 0; k < 8; k++)
+                total[c] += (A)x[k * row_stride + c];
     }
-    for (; r < rows; r++, x += row_stride)
-        for (int64_t c = 0; c < columns; c++)
+    for (; r < rows; r++, x += row_stride) {
+        for (int64_t c = 0; c < whole; c += 8)
+            *(totals_part *)(total + c) += (totals_part)SUMS_AT(x + c);
+        for (int64_t c = whole; c < columns; c++)
             total[c] += (A)x[c];
+    }
 }
+#undef SUMS_AT
 
-#define EXTREME max
-#define BEYOND >
-#include "ops/extreme.kernel.h"
-
-#define EXTREME min
-#define BEYOND <
 #include "ops/extreme.kernel.h"
 
 #undef F
@@ -163,5 +165,6 @@ static void F(sum_columns)(void *totals, const void *data, int64_t row_stride, i
 #undef T
 #undef A
 #undef T_INT
+#undef T_TURN
 #undef IS_NAN
 #undef SUFFIX

@@ -5,9 +5,12 @@
 
 #include "ops/reduce.h"
 
+#define NOINLINE __attribute__((noinline))
+
 #define T float
 #define A double
 #define T_INT int32_t
+#define T_TURN INT32_MIN
 #define IS_NAN(x) ((x) != (x))
 #define SUFFIX f32
 #include "ops/reduce.kernel.h"
@@ -15,6 +18,7 @@
 #define T double
 #define A double
 #define T_INT int64_t
+#define T_TURN INT64_MIN
 #define IS_NAN(x) ((x) != (x))
 #define SUFFIX f64
 #include "ops/reduce.kernel.h"
@@ -23,6 +27,7 @@
 #define T int64_t
 #define A uint64_t
 #define T_INT int64_t
+#define T_TURN -1
 #define IS_NAN(x) ((x) ^ (x))
 #define SUFFIX i64
 #include "ops/reduce.kernel.h"
