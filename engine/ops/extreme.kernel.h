@@ -149,32 +149,32 @@ static NOINLINE void F(place_columns)(T *best, T_INT *place, const T *x, int64_t
 #undef TURNED_AT
 
 /* What the table has: each for maxima and for minima. */
-#define EXTREME(kind, turn)                                                                                             \
-    static tni_total F(kind##_row)(const void *x, int64_t stride, int64_t n)                                            \
-    {                                                                                                                   \
-        T best = F(extreme_row)(x, stride, n, turn);                                                                    \
-        tni_total result;                                                                                               \
-        memcpy(&result, &best, sizeof best);                                                                            \
-        return result;                                                                                                  \
-    }                                                                                                                   \
-    static void F(kind##_rows)(void *totals, const void *x, int64_t row_stride, int64_t stride, int64_t rows,           \
-                               int64_t n)                                                                               \
-    {                                                                                                                   \
-        F(extreme_rows)(totals, x, row_stride, stride, rows, n, turn);                                                  \
-    }                                                                                                                   \
-    static void F(kind##_columns)(void *totals, const void *x, int64_t row_stride, int64_t rows, int64_t columns)       \
-    {                                                                                                                   \
-        F(extreme_columns)(totals, x, row_stride, rows, columns, turn);                                                 \
-    }                                                                                                                   \
-    static void F(kind##_place_rows)(int64_t *place, const void *x, int64_t row_stride, int64_t stride, int64_t rows,   \
-                                     int64_t n)                                                                         \
-    {                                                                                                                   \
-        F(place_rows)(place, x, row_stride, stride, rows, n, turn);                                                     \
-    }                                                                                                                   \
-    static void F(kind##_place_columns)(void *best, void *place, const void *x, int64_t row_stride, int64_t rows,       \
-                                        int64_t columns, int64_t first)                                                 \
-    {                                                                                                                   \
-        F(place_columns)(best, place, x, row_stride, rows, columns, first, turn);                                       \
+#define EXTREME(kind, turn)                                                                                          \
+    static tni_total F(kind##_row)(const void *x, int64_t stride, int64_t n)                                         \
+    {                                                                                                                \
+        T best = F(extreme_row)(x, stride, n, turn);                                                                 \
+        tni_total result;                                                                                            \
+        memcpy(&result, &best, sizeof best);                                                                         \
+        return result;                                                                                               \
+    }                                                                                                                \
+    static void F(kind##_rows)(void *totals, const void *x, int64_t row_stride, int64_t stride, int64_t rows,        \
+                               int64_t n)                                                                            \
+    {                                                                                                                \
+        F(extreme_rows)(totals, x, row_stride, stride, rows, n, turn);                                               \
+    }                                                                                                                \
+    static void F(kind##_columns)(void *totals, const void *x, int64_t row_stride, int64_t rows, int64_t columns)    \
+    {                                                                                                                \
+        F(extreme_columns)(totals, x, row_stride, rows, columns, turn);                                              \
+    }                                                                                                                \
+    static void F(kind##_place_rows)(int64_t *place, const void *x, int64_t row_stride, int64_t stride, int64_t rows,\
+                                     int64_t n)                                                                      \
+    {                                                                                                                \
+        F(place_rows)(place, x, row_stride, stride, rows, n, turn);                                                  \
+    }                                                                                                                \
+    static void F(kind##_place_columns)(void *best, void *place, const void *x, int64_t row_stride, int64_t rows,    \
+                                        int64_t columns, int64_t first)                                              \
+    {                                                                                                                \
+        F(place_columns)(best, place, x, row_stride, rows, columns, first, turn);                                    \
     }
 EXTREME(max, 0)
 EXTREME(min, T_TURN)

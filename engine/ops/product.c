@@ -51,44 +51,54 @@ enum { I64_COLUMNS = 8, I64_DEPTH = 512 };
 
 typedef uint64_t panel_i64[I64_DEPTH][I64_COLUMNS];
 
-/* Row i of c, `columns` elements from column j + l on, += a's row times the panel; k 0: = bias + that. */
-static inline void tile_i64(const tni_gemm *g, const panel_i64 panel, int64_t k, int64_t depth, int64_t i, int64_t j,
-                            int64_t l, int columns)
+/* I64_COLUMNS elements of c's row i from column j on += a's row times the panel; where k is 0, = bias + that. */
+static void tile_i64(const tni_gemm *g, const panel_i64 panel, int64_t k, int64_t depth, int64_t i, int64_t j)
 {
     const int64_t *a = (const int64_t *)g->a + i * g->a_row + k * g->a_col, *bias = g->bias;
-    int64_t *c = (int64_t *)g->c + i * g->c_row + (j + l) * g->c_col;
+    int64_t *c = (int64_t *)g->c + i * g->c_row + j * g->c_col;
     uint64_t sum[I64_COLUMNS];
-    for (int m = 0; m < columns; m++)
-        sum[m] = (uint64_t)(k > 0 ? c[m * g->c_col] : bias ? bias[(j + l + m) * g->bias_stride] : 0);
+    for (int l = 0; l < I64_COLUMNS; l++)
+        sum[l] = (uint64_t)(k > 0 ? c[l * g->c_col] : bias ? bias[(j + l) * g->bias_stride] : 0);
     for (int64_t d = 0; d < depth; d++, a += g->a_col)
-        for (int m = 0; m < columns; m++)
-            sum[m] += (uint64_t)*a * panel[d][l + m];
-    for (int m = 0; m < columns; m++)
-        c[m * g->c_col] = (int64_t)sum[m];
+        for (int l = 0; l < I64_COLUMNS; l++)
+            sum[l] += (uint64_t)*a * panel[d][l];
+    for (int l = 0; l < I64_COLUMNS; l++)
+        c[l * g->c_col] = (int64_t)sum[l];
+}
+
+/* Column j where there are too few for a panel. */
+static void column_i64(const tni_gemm *g, int64_t j)
+{
+    const int64_t *b = (const int64_t *)g->b + j * g->b_col, *bias = g->bias;
+    for (int64_t i = 0; i < g->m; i++) {
+        const int64_t *a = (const int64_t *)g->a + i * g->a_row;
+        uint64_t sum = bias ? (uint64_t)bias[j * g->bias_stride] : 0;
+        for (int64_t k = 0; k < g->k; k++)
+            sum += (uint64_t)a[k * g->a_col] * (uint64_t)b[k * g->b_row];
+        ((int64_t *)g->c)[i * g->c_row + j * g->c_col] = (int64_t)sum;
+    }
 }
 
 /* Integers wrap. A piece of some columns of b is copied to where it lies dense, then the rows of a go by. */
 static void product_i64(const tni_gemm *g)
 {
     panel_i64 panel;
-    for (int64_t j = 0; j < g->n; j += I64_COLUMNS) {
-        int64_t columns = g->n - j < I64_COLUMNS ? g->n - j : I64_COLUMNS, k = 0;
+    int64_t j = 0;
+    for (; j + I64_COLUMNS <= g->n; j += I64_COLUMNS) {
+        int64_t k = 0;
         do { /* once when k is 0: the bias or zeros */
             int64_t depth = g->k - k < I64_DEPTH ? g->k - k : I64_DEPTH;
             const int64_t *b = (const int64_t *)g->b + k * g->b_row + j * g->b_col;
             for (int64_t d = 0; d < depth; d++)
-                for (int64_t l = 0; l < columns; l++)
+                for (int64_t l = 0; l < I64_COLUMNS; l++)
                     panel[d][l] = (uint64_t)b[d * g->b_row + l * g->b_col];
-            for (int64_t i = 0; i < g->m; i++) {
-                if (columns == I64_COLUMNS)
-                    tile_i64(g, panel, k, depth, i, j, 0, I64_COLUMNS);
-                else
-                    for (int64_t l = 0; l < columns; l++)
-                        tile_i64(g, panel, k, depth, i, j, l, 1);
-            }
+            for (int64_t i = 0; i < g->m; i++)
+                tile_i64(g, panel, k, depth, i, j);
             k += I64_DEPTH;
         } while (k < g->k);
     }
+    for (; j < g->n; j++)
+        column_i64(g, j);
 }
 
 /* Complex numbers are added in double. */

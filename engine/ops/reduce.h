@@ -21,8 +21,10 @@ typedef union tni_total {
 enum { TNI_COLUMNS = 2048 }; /* columns that a column kernel takes at a time; their totals stay in the first cache */
 
 /* The kernels of one reduction of one dtype; strides in elements.
- * row      folds n elements into one value in a fixed order: 32 lanes, lane l takes elements l, l + 32, ...; then a tree
- * rows     folds each of `rows` rows of n >= 1 elements into totals[row] (what columns has), as `row` does: the same bits
+ * row      folds n elements into one value in a fixed order: 32 lanes, lane l takes elements l, l + 32, ...; then a
+ *          tree
+ * rows     folds each of `rows` rows of n >= 1 elements into totals[row] (what columns has), as `row` does: the same
+ *          bits, but for the sign of zero and what a NaN holds in maxima and minima
  * columns  folds `rows` rows of `columns` adjacent elements into totals[column] (float64 or int64 for sums, T for
  *          maxima and minima), in order of rows */
 typedef struct tni_reduce_kernel {

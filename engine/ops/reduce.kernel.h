@@ -1,6 +1,6 @@
-/* Rows and columns of one dtype. Included with T (element), A (accumulator of sums), T_INT (integer of T's size), T_TURN,
- * IS_NAN, SUFFIX. Vectors are written as GCC and clang know them, 64 bytes each, so that every CPU level has the same
- * 32 lanes and the same bits. */
+/* Rows and columns of one dtype. Included with T (element), A (accumulator of sums), T_INT (integer of T's size),
+ * T_TURN (ops/extreme.kernel.h), IS_NAN, SUFFIX. Vectors are written as GCC and clang know them, 64 bytes each, so that
+ * every CPU level has the same 32 lanes and the same bits. */
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define F(name) JOIN(name, SUFFIX)

@@ -5,9 +5,9 @@
  * walk. A piece is summed in 32 lanes and a tree, the pieces' sums are added pairwise (a binary counter of partial
  * sums), and so are the chunks of CHUNK elements that threads take. Where the kept dim is the dense one, rows are
  * added to a row of totals instead, BAND rows at a time into a fresh row of totals that is then added to the result.
- * All of it depends on shape, strides and dtypes alone: the same bits for every thread count. The error of a float64 sum
- * is of the order of (PIECE / 32 + log2 n) eps, as pairwise summation has it; a float32 sum is rounded once. Elements
- * that are converted first are converted in blocks of TNI_BLOCK, which are their pieces.
+ * All of it depends on shape, strides and dtypes alone: the same bits for every thread count. The error of a float64
+ * sum is of the order of (PIECE / 32 + log2 n) eps, as pairwise summation has it; a float32 sum is rounded once.
+ * Elements that are converted first are converted in blocks of TNI_BLOCK, which are their pieces.
  *
  * Results that are one piece each are made many at a time, with the same bits: short rows would cost more to set up
  * than to add. */
