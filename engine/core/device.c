@@ -119,7 +119,7 @@ tn_tensor *tn_to_device(tn_tensor *x, tn_device device)
         TNI_FAIL(TN_ERROR_DEVICE, function, "the tensor is on meta, which has no data to take to cpu");
         return NULL;
     }
-    const tni_record record = {.dtype = (tn_dtype)x->dtype, .device = TN_META, .ndim = x->ndim, .sizes = x->sizes,
+    const tni_record record = {.dtype = x->dtype, .device = TN_META, .ndim = x->ndim, .sizes = x->sizes,
                                .strides = x->strides, .numel = x->numel};
     return tni_tensor_new(function, &record);
 }

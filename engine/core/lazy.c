@@ -73,7 +73,7 @@ static void copy_changed(const tn_tensor *to, const tn_tensor *from, sign_change
 tn_tensor *tni_resolved(const char *function, tn_tensor *x)
 {
     int64_t strides[TN_MAX_NDIM];
-    tni_record record = {.dtype = (tn_dtype)x->dtype, .device = (tn_device_type)x->device, .ndim = x->ndim,
+    tni_record record = {.dtype = x->dtype, .device = x->device, .ndim = x->ndim,
                          .sizes = x->sizes, .strides = strides, .numel = x->numel};
     tni_preserved_strides(x->sizes, x->strides, x->ndim, strides);
     tn_tensor *y = tni_tensor_new(function, &record);

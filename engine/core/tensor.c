@@ -58,17 +58,18 @@ static void tensor_destroy(void *object)
 {
     tn_tensor *x = object;
     tni_storage *storage = x->storage;
-    if (TNI_UNLIKELY(x->autograd || x->counter != storage || x->sizes != x->inline_dims)) {
+    if (TNI_UNLIKELY(x->autograd || x->sizes != x->inline_dims)) {
         destroy_any(x);
         return;
     }
     if (x->borrows) {
         tn_tensor *base = x->base;
         tni_free(x, sizeof *x);
-        tni_object_release(&base->object);
+        if (tni_unref(&base->object.references))
+            tni_object_destroy(&base->object);
         return;
     }
-    if (x->has_inner && storage == tni_inner_storage(x) && tni_ref_now(&storage->object.references) == 1 &&
+    if (x->counter == storage && x->has_inner && storage == tni_inner_storage(x) && tni_ref_now(&storage->object.references) == 1 &&
         storage->flags & TNI_STORAGE_INLINE_DATA) {
         assert(!x->base);
         tni_free(x, storage->block);
@@ -212,7 +213,7 @@ tn_tensor *tni_tensor_new(const char *function, const tni_record *record)
 static TNI_ASIDE tn_tensor *like_any(const char *function, const tn_tensor *like, tn_dtype dtype)
 {
     int64_t strides[TN_MAX_NDIM];
-    const tni_record record = {.dtype = dtype, .device = (tn_device_type)like->device, .ndim = like->ndim,
+    const tni_record record = {.dtype = (uint8_t)dtype, .device = like->device, .ndim = like->ndim,
                                .sizes = like->sizes, .strides = strides, .numel = like->numel, .contiguous = true};
     tni_contiguous_strides(like->sizes, like->ndim, strides);
     return new_any(function, &record);
@@ -326,7 +327,7 @@ tn_status tni_tensor_regrid(const char *function, tn_tensor *x, const int64_t *s
                             tni_geometry *old, size_t *bytes)
 {
     int64_t numel;
-    tni_record record = {.dtype = (tn_dtype)x->dtype, .ndim = ndim, .sizes = sizes};
+    tni_record record = {.dtype = x->dtype, .ndim = ndim, .sizes = sizes};
     if (!tni_numel(sizes, ndim, &numel) ||
         !needed_bytes(sizes, strides, ndim, x->offset, tni_itemsize(record.dtype), bytes)) {
         fail_bytes(function, &record);
@@ -433,7 +434,7 @@ tn_status tni_record_of(const char *function, const int64_t *size, const int64_t
 {
     if (tni_check_sizes(function, size, ndim) || tni_check_dtype(function, dtype))
         return tni_pending();
-    *record = (tni_record){.dtype = dtype, .device = device, .ndim = ndim, .sizes = size, .strides = stride};
+    *record = (tni_record){.dtype = (uint8_t)dtype, .device = (uint8_t)device, .ndim = ndim, .sizes = size, .strides = stride};
     bool fits = stride ? tni_numel(size, ndim, &record->numel) : contiguous_record(record, strides);
     if (fits)
         return TN_OK;
@@ -465,7 +466,7 @@ tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
     int64_t strides[TN_MAX_NDIM], negative = 0;
     if (TNI_UNLIKELY(ndim < 0 || ndim > TN_MAX_NDIM || !size || !tni_dtype_valid(dtype) || tni_pending()))
         return make("empty", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype, tni_default_device);
-    tni_record record = {.dtype = dtype, .device = tni_default_device.type, .ndim = ndim, .sizes = size};
+    tni_record record = {.dtype = (uint8_t)dtype, .device = (uint8_t)tni_default_device.type, .ndim = ndim, .sizes = size};
     for (int d = 0; d < ndim; d++)
         negative |= size[d];
     if (TNI_UNLIKELY(negative < 0 || !contiguous_record(&record, strides)))

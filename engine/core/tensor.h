@@ -36,7 +36,9 @@ typedef enum tni_creation {
     TNI_CREATED_INFERENCE
 } tni_creation;
 
-typedef enum tni_contiguity { TNI_NOT_CONTIGUOUS, TNI_CONTIGUOUS, TNI_CONTIGUITY_UNKNOWN } tni_contiguity;
+/* Odd values are contiguous. A row has the strides of a new tensor; the strides of size-1 dims of another contiguous one may
+ * be any. */
+typedef enum tni_contiguity { TNI_NOT_CONTIGUOUS, TNI_ROW, TNI_CONTIGUITY_UNKNOWN, TNI_CONTIGUOUS } tni_contiguity;
 
 enum { TNI_INLINE_NDIM = 5 }; /* higher ranks keep their dims in a block of their own */
 
@@ -99,13 +101,19 @@ bool tni_find_contiguity(const tn_tensor *x);
 static inline bool tni_contiguous(const tn_tensor *x)
 {
     uint8_t known = __atomic_load_n(&x->contiguity, __ATOMIC_RELAXED);
-    return TNI_LIKELY(known != TNI_CONTIGUITY_UNKNOWN) ? known == TNI_CONTIGUOUS : tni_find_contiguity(x);
+    return TNI_LIKELY(known != TNI_CONTIGUITY_UNKNOWN) ? known & 1 : tni_find_contiguity(x);
 }
 
 /* Whether that is known already: for the straight way of a call, which leaves finding out to the plain one. */
 static inline bool tni_known_contiguous(const tn_tensor *x)
 {
-    return __atomic_load_n(&x->contiguity, __ATOMIC_RELAXED) == TNI_CONTIGUOUS;
+    return __atomic_load_n(&x->contiguity, __ATOMIC_RELAXED) & 1;
+}
+
+/* Whether x is known to have the strides of a new tensor of its sizes. */
+static inline bool tni_known_row(const tn_tensor *x)
+{
+    return __atomic_load_n(&x->contiguity, __ATOMIC_RELAXED) == TNI_ROW;
 }
 
 /* First element. The tensor has a storage with memory. */
@@ -125,7 +133,7 @@ typedef struct tni_record {
         struct {
             uint8_t dtype;  /* tn_dtype */
             uint8_t device; /* tn_device_type */
-            bool contiguous; /* known to be */
+            bool contiguous; /* known to have the strides of a new tensor */
             uint8_t toggle;  /* of a view: which lazy bits change against its base; tni_toggle makes it of keys */
             int32_t ndim;
         };

@@ -12,10 +12,10 @@
 extern const tn_object_class tni_tensor_class;
 
 /* The small fields of a new tensor as one number: created normally. */
-static inline uint64_t tni_traits_of(uint8_t dtype, uint8_t device, int ndim, bool contiguous, bool has_inner, bool borrows)
+static inline uint64_t tni_traits_of(uint8_t dtype, uint8_t device, int ndim, bool row, bool has_inner, bool borrows)
 {
     return TNI_TRAIT(0, dtype) | TNI_TRAIT(1, device) | TNI_TRAIT(2, ndim) | TNI_TRAIT(3, TNI_CREATED_NORMALLY) |
-           TNI_TRAIT(4, contiguous ? TNI_CONTIGUOUS : TNI_CONTIGUITY_UNKNOWN) | TNI_TRAIT(5, has_inner) |
+           TNI_TRAIT(4, row ? TNI_ROW : TNI_CONTIGUITY_UNKNOWN) | TNI_TRAIT(5, has_inner) |
            TNI_TRAIT(6, borrows);
 }
 

@@ -115,13 +115,13 @@ static tn_status take_workspace(const tni_call *call, void **workspace, size_t *
 
 static void record_like(tni_record *record, const tn_tensor *x, const int64_t *strides)
 {
-    record->device = (tn_device_type)x->device;
+    record->device = x->device;
     record->ndim = x->ndim;
     record->sizes = x->sizes;
     record->strides = strides;
     record->numel = x->numel;
     record->offset = 0;
-    record->contiguous = tni_contiguous(x);
+    record->contiguous = false;
 }
 
 void tni_meta_preserved(tni_meta *meta, const tn_tensor *x)
@@ -136,6 +136,7 @@ void tni_meta_settle(tni_meta *meta)
         return;
     record_like(&meta->record, meta->like, meta->room);
     tni_contiguous_strides(meta->like->sizes, meta->like->ndim, meta->room);
+    meta->record.contiguous = true;
     meta->like = NULL;
 }
 
@@ -322,8 +323,8 @@ tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const v
 tn_status tni_meta_contiguous(const tni_call *call, tni_meta *meta, int ndim, tn_dtype dtype, tn_device_type device)
 {
     tni_record *record = &meta->record;
-    record->dtype = dtype;
-    record->device = device;
+    record->dtype = (uint8_t)dtype;
+    record->device = (uint8_t)device;
     record->ndim = ndim;
     record->sizes = meta->room;
     record->strides = meta->room + TN_MAX_NDIM;

@@ -165,7 +165,7 @@ void tni_meta_settle(tni_meta *meta);
 /* For infer: the result has x's shape and order of strides, without gaps, and the given dtype, over fresh memory. */
 static inline void tni_meta_like(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
 {
-    meta->record.dtype = dtype;
+    meta->record.dtype = (uint8_t)dtype;
     if (TNI_LIKELY(tni_contiguous(x)))
         meta->like = x;
     else

@@ -80,7 +80,7 @@ static TNI_ASIDE tn_status infer_any(tni_call *call, tni_meta *meta)
     }
     if (TNI_UNLIKELY(dtype == TN_BOOL && loop == TNI_BINARY_add))
         loop = TNI_BINARY_maximum; /* true and true are true, not 2, whatever dtype they are written in */
-    meta->record.dtype = dtype;
+    meta->record.dtype = (uint8_t)dtype;
     call->exact = row->exact;
     if (call->op->family == MUL && !call->in[0])
         call->exact |= 1; /* a number times a tensor is the tensor times the number */

@@ -12,7 +12,7 @@ static tn_status compare_infer(tni_call *call, tni_meta *meta)
     if (tni_binary_shape(call, meta, &dtype))
         return tni_pending();
     /* in place the 0 or 1 takes self's dtype, whatever it is */
-    meta->record.dtype = call->form == TNI_IN_PLACE ? (tn_dtype)call->in[0]->dtype : TN_BOOL;
+    meta->record.dtype = call->form == TNI_IN_PLACE ? (uint8_t)call->in[0]->dtype : TN_BOOL;
     return tni_set_loop(call, tni_pointwise_levels[tni_cpu_level()]->compare[call->op->family], dtype);
 }
 

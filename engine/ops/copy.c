@@ -117,7 +117,7 @@ static tn_status copied_in_format(tni_call *call, tni_meta *meta, tn_dtype dtype
 {
     const tn_tensor *x = call->in[0];
     if (format == TN_PRESERVE_FORMAT) {
-        meta->record.dtype = dtype;
+        meta->record.dtype = (uint8_t)dtype;
         tni_meta_preserved(meta, x);
         return TN_OK;
     }

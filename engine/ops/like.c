@@ -65,7 +65,7 @@ static tn_status like_infer(tni_call *call, tni_meta *meta)
     if (call->op->family != EMPTY && tni_check_value(name, value_of(call, attr->value), dtype))
         return tni_pending();
     if (attr->format == TN_PRESERVE_FORMAT) {
-        meta->record.dtype = dtype;
+        meta->record.dtype = (uint8_t)dtype;
         tni_meta_preserved(meta, x);
         return TN_OK;
     }

@@ -67,7 +67,7 @@ static void in_own_order(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
 {
     const int64_t *operand = x->strides;
     int perm[TN_MAX_NDIM];
-    meta->record.dtype = dtype;
+    meta->record.dtype = (uint8_t)dtype;
     tni_meta_preserved(meta, x);
     meta->record.contiguous = false;
     tni_dim_order(x->sizes, x->ndim, &operand, 1, perm);
@@ -85,7 +85,7 @@ void tni_meta_of_one(tni_meta *meta, const tn_tensor *x, tn_dtype dtype)
         in_own_order(meta, x, dtype);
         return;
     }
-    meta->record.dtype = dtype;
+    meta->record.dtype = (uint8_t)dtype;
     tni_meta_preserved(meta, x);
     if (channels)
         tni_format_strides(TN_CHANNELS_LAST, x->sizes, x->ndim, meta->room);

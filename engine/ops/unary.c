@@ -41,7 +41,7 @@ static tn_status unary_infer(tni_call *call, tni_meta *meta)
         result = dtype; /* the 0 or 1 takes self's dtype */
     if (TNI_UNLIKELY(rule == MODULUS && result != dtype)) { /* as empty_like lays it out */
         tni_meta_preserved(meta, x);
-        meta->record.dtype = result;
+        meta->record.dtype = (uint8_t)result;
     } else {
         tni_meta_of_one(meta, x, result);
     }

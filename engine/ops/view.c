@@ -98,9 +98,26 @@ static tn_status view_to(const char *name, tni_meta *meta, tn_tensor *x, const t
         (long long)(x->sizes[inner] * x->strides[inner]), inner);
 }
 
+/* The common view: x has the strides of a new tensor, and so has the result. False when it takes view_to. */
+static bool view_of_row(tni_meta *meta, tn_tensor *x, const tni_ints *size)
+{
+    int64_t *sizes, *strides, numel = 1;
+    bool odd = false;
+    if (!tni_known_row(x) || x->numel == 0 || size->n <= 0 || size->n > TNI_INLINE_NDIM || !size->data)
+        return false;
+    tni_meta_view_dims(meta, x, size->n, &sizes, &strides);
+    for (int d = size->n - 1; d >= 0; d--) {
+        sizes[d] = size->data[d];
+        strides[d] = numel;
+        odd |= sizes[d] <= 0 || !tni_mul_i64(numel, sizes[d], &numel);
+    }
+    return !odd && numel == x->numel;
+}
+
 static tn_status view_infer(tni_call *call, tni_meta *meta)
 {
-    return view_to("view", meta, call->in[0], &((const size_attr *)call->attr)->size);
+    const tni_ints *size = &((const size_attr *)call->attr)->size;
+    return TNI_LIKELY(view_of_row(meta, call->in[0], size)) ? TN_OK : view_to("view", meta, call->in[0], size);
 }
 
 static tn_status view_as_infer(tni_call *call, tni_meta *meta)

@@ -556,8 +556,11 @@ static void random_structs(void **state)
         array->byte_offset = (uint64_t)numbers[DRAW(likely)];
         if (DRAW(3) == 0)
             array->strides = NULL;
-        if (DRAW(4) == 0)
-            array->dtype = (tn_dlpack_dtype){(uint8_t)DRAW(18), (uint8_t)(8 << DRAW(5)), (uint16_t)(DRAW(8) != 0)};
+        if (DRAW(4) == 0) {
+            array->dtype.code = (uint8_t)DRAW(18);
+            array->dtype.bits = (uint8_t)(8 << DRAW(5));
+            array->dtype.lanes = (uint16_t)(DRAW(8) != 0);
+        }
         if (DRAW(16) == 0)
             array->device.type = (int32_t)DRAW(20);
         tn_scope scope = tn_scope_begin();
