@@ -53,7 +53,7 @@ function(tenon_cpu_levels)
         "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx2;-mfma;-mf16c;-mbmi2;-mprefer-vector-width=512")
     endif()
     # written in vectors throughout: -O3 doubles their size for nothing
-    if(source MATCHES "/reduce_(baseline|avx2|avx512)\\.c$")
+    if(source MATCHES "/(reduce|pointwise)_(baseline|avx2|avx512)\\.c$")
       set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
     endif()
   endforeach()

@@ -78,12 +78,21 @@ static NOINLINE void F(extreme_rows)(T *best, const T *x, int64_t row_stride, in
 static NOINLINE void F(extreme_columns)(T *best, const T *x, int64_t row_stride, int64_t rows, int64_t columns,
                                         T_INT turn)
 {
-    for (int64_t r = 0; r < rows; r++, x += row_stride) {
+    for (int64_t r = 0, some; r < rows; r += some, x += some * row_stride) {
         int64_t c = 0;
-        for (; c + 8 <= columns; c += 8)
-            *(F(part) *)(best + c) = (F(part))F(turned)(F(beyond)(TURNED_AT(x + c), TURNED_AT(best + c)), turn);
-        for (; c < columns; c++)
-            best[c] = F(turned_one)(F(beyond_one)(F(turned_one)(x[c], turn), F(turned_one)(best[c], turn)), turn);
+        some = rows - r < 8 ? rows - r : 8;
+        for (; c + 8 <= columns; c += 8) {
+            F(lanes) b = TURNED_AT(best + c);
+            for (int64_t k = 0; k < some; k++)
+                b = F(beyond)(TURNED_AT(x + k * row_stride + c), b);
+            *(F(part) *)(best + c) = (F(part))F(turned)(b, turn);
+        }
+        for (; c < columns; c++) {
+            T b = F(turned_one)(best[c], turn);
+            for (int64_t k = 0; k < some; k++)
+                b = F(beyond_one)(F(turned_one)(x[k * row_stride + c], turn), b);
+            best[c] = F(turned_one)(b, turn);
+        }
     }
 }
 

@@ -156,28 +156,31 @@ static inline ALWAYS_INLINE void T_NAME(binary_row)(const tni_row *row, tni_loop
     T_NAME(binary_strided)(row, again);
 }
 
-/* Comparisons write bytes; the compiler vectorises the dense loops, given that the bytes are no operand's (in place
- * they go to a block first). */
-#define TNI_COMPARE(name, operator, lanes, dtypes)                                                       \
-    static void T_NAME(name)(const tni_row *row)                                                         \
-    {                                                                                                    \
-        const char *a = row->data[1], *b = row->data[2];                                                 \
-        const T *x = (const T *)(const void *)a, *z = (const T *)(const void *)b;                        \
-        uint8_t *restrict y = (uint8_t *)row->data[0];                                                   \
-        const int64_t size = sizeof(T), y_stride = row->strides[0], a_stride = row->strides[1],          \
-                      b_stride = row->strides[2], n = row->n;                                            \
-        if (y_stride == 1 && a_stride == size && b_stride == size) {                                     \
-            for (int64_t i = 0; i < n; i++)                                                              \
-                y[i] = x[i] operator z[i];                                                               \
-        } else if (y_stride == 1 && a_stride == size && b_stride == 0) {                                 \
-            const T one = *z;                                                                            \
-            for (int64_t i = 0; i < n; i++)                                                              \
-                y[i] = x[i] operator one;                                                                \
-        } else {                                                                                         \
-            for (int64_t i = 0; i < n; i++)                                                              \
-                y[i * y_stride] = *(const T *)(const void *)(a + i * a_stride) operator*(const T *)      \
-                    (const void *)(b + i * b_stride);                                                    \
-        }                                                                                                \
+/* Comparisons write bytes, which are no operand's: in place they go to a block first. */
+typedef T T_NAME(eight) __attribute__((vector_size(8 * sizeof(T)), aligned(__alignof__(T)), may_alias));
+typedef int8_t T_NAME(truths) __attribute__((vector_size(8), aligned(1), may_alias));
+
+#define TNI_COMPARE(name, operator, lanes, dtypes)                                                                     \
+    static void T_NAME(name)(const tni_row *row)                                                                       \
+    {                                                                                                                  \
+        const char *a = row->data[1], *b = row->data[2];                                                               \
+        char *y = row->data[0];                                                                                        \
+        const int64_t size = sizeof(T), y_stride = row->strides[0], a_stride = row->strides[1],                        \
+                      b_stride = row->strides[2], n = row->n;                                                          \
+        int64_t i = 0;                                                                                                 \
+        if (y_stride == 1 && a_stride == size && (b_stride == size || b_stride == 0)) {                                \
+            T one[8];                                                                                                  \
+            for (int l = 0; l < 8 && n > 0; l++)                                                                       \
+                one[l] = *(const T *)(const void *)b;                                                                  \
+            for (; i + 8 <= n; i += 8) {                                                                               \
+                const T_NAME(eight) *z = (const T_NAME(eight) *)(const void *)(b_stride ? b + i * size : (char *)one); \
+                *(T_NAME(truths) *)(void *)(y + i) = 1 & __builtin_convertvector(                                      \
+                    *(const T_NAME(eight) *)(const void *)(a + i * size) operator *z, T_NAME(truths));                 \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (; i < n; i++)                                                                                             \
+            y[i * y_stride] = *(const T *)(const void *)(a + i * a_stride) operator*(const T *)                        \
+                (const void *)(b + i * b_stride);                                                                      \
     }
 #include "ops/compare.def"
 #undef TNI_COMPARE

@@ -1,6 +1,6 @@
 /* Rows and columns of one dtype. Included with T (element), A (accumulator of sums), T_INT (integer of T's size),
- * T_TURN (ops/extreme.kernel.h), IS_NAN, SUFFIX. Vectors are written as GCC and clang know them, 64 bytes each, so that
- * every CPU level has the same 32 lanes and the same bits. */
+ * T_TURN (ops/extreme.kernel.h), IS_NAN, WIDENED (8 elements as accumulators), SUFFIX. Vectors are written as GCC and
+ * clang know them, 64 bytes each, so that every CPU level has the same 32 lanes and the same bits. */
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define F(name) JOIN(name, SUFFIX)
@@ -11,7 +11,7 @@ typedef T F(lanes) __attribute__((vector_size(8 * sizeof(T))));
 typedef T_INT F(mask) __attribute__((vector_size(8 * sizeof(T))));
 
 /* 8 elements in memory, widened. */
-#define SUMS_AT(x) __builtin_convertvector(*(const F(part) *)(x), F(sums))
+#define SUMS_AT(x) WIDENED(*(const F(part) *)(x))
 
 static inline A F(add_lanes)(F(sums) t)
 {
@@ -30,7 +30,7 @@ static inline F(sums) F(sums_of_rest)(const T *x, int64_t n, bool beyond)
     T block[8] = {0};
     if (beyond) {
         F(mask) bits = (F(mask)) * (const F(part) *)x & *(const mask_part *)(keep + 8 - n);
-        return __builtin_convertvector((F(lanes))bits, F(sums));
+        return WIDENED((F(lanes))bits);
     }
     for (int64_t i = 0; i < n; i++)
         block[i] = x[i];
@@ -104,9 +104,9 @@ static inline void F(sum_8_rows)(A *totals, const T *x, int64_t row_stride, int6
     F(sums) lane[32];
     const int64_t lanes = n < 32 ? n : 32;
     for (int64_t l = 0; l < lanes; l++)
-        lane[l] = (F(sums)){0} + __builtin_convertvector(F(across)(x + l * stride, row_stride), F(sums));
+        lane[l] = (F(sums)){0} + WIDENED(F(across)(x + l * stride, row_stride));
     for (int64_t i = 32; i < n; i++)
-        lane[i % 32] += __builtin_convertvector(F(across)(x + i * stride, row_stride), F(sums));
+        lane[i % 32] += WIDENED(F(across)(x + i * stride, row_stride));
     for (int64_t half = 16; half > 0; half /= 2)
         for (int64_t l = half; l < lanes && l < 2 * half; l++)
             lane[l - half] += lane[l];
@@ -130,28 +130,48 @@ static void F(sum_rows)(void *totals, const void *data, int64_t row_stride, int6
         memcpy(total + r, &one, sizeof *total);
     }
 }
+typedef A F(totals_part) __attribute__((vector_size(8 * sizeof(A)), aligned(__alignof__(A)), may_alias));
+
+/* 8 rows of 16 columns, in order. */
+static inline void F(sum_8_by_16)(A *total, const T *x, int64_t row_stride)
+{
+    F(sums) a = (F(sums)) * (const F(totals_part) *)total, b = (F(sums)) * (const F(totals_part) *)(total + 8);
+#define ADD(k)                                \
+    do {                                      \
+        a += SUMS_AT(x + (k) * row_stride);     \
+        b += SUMS_AT(x + (k) * row_stride + 8); \
+    } while (0)
+    ADD(0);
+    ADD(1);
+    ADD(2);
+    ADD(3);
+    ADD(4);
+    ADD(5);
+    ADD(6);
+    ADD(7);
+#undef ADD
+    *(F(totals_part) *)total = (F(totals_part))a;
+    *(F(totals_part) *)(total + 8) = (F(totals_part))b;
+}
+
 static void F(sum_columns)(void *totals, const void *data, int64_t row_stride, int64_t rows, int64_t columns)
 {
-    typedef A totals_part __attribute__((vector_size(8 * sizeof(A)), aligned(__alignof__(A)), may_alias));
     A *total = totals;
     const T *x = data;
-    const int64_t whole = columns / 8 * 8;
     int64_t r = 0;
     for (; r + 8 <= rows; r += 8, x += 8 * row_stride) {
-        for (int64_t c = 0; c < whole; c += 8) {
-            F(sums) sum = (F(sums)) * (const totals_part *)(total + c);
-            for (int64_t k = 0; k < 8; k++)
-                sum += SUMS_AT(x + k * row_stride + c);
-            *(totals_part *)(total + c) = (totals_part)sum;
-        }
-        for (int64_t c = whole; c < columns; c++)
+        int64_t c = 0;
+        for (; c + 16 <= columns; c += 16)
+            F(sum_8_by_16)(total + c, x + c, row_stride);
+        for (; c < columns; c++)
             for (int64_t k = 0; k < 8; k++)
                 total[c] += (A)x[k * row_stride + c];
     }
     for (; r < rows; r++, x += row_stride) {
-        for (int64_t c = 0; c < whole; c += 8)
-            *(totals_part *)(total + c) += (totals_part)SUMS_AT(x + c);
-        for (int64_t c = whole; c < columns; c++)
+        int64_t c = 0;
+        for (; c + 8 <= columns; c += 8)
+            *(F(totals_part) *)(total + c) += (F(totals_part))SUMS_AT(x + c);
+        for (; c < columns; c++)
             total[c] += (A)x[c];
     }
 }
@@ -166,5 +186,6 @@ static void F(sum_columns)(void *totals, const void *data, int64_t row_stride, i
 #undef A
 #undef T_INT
 #undef T_TURN
+#undef WIDENED
 #undef IS_NAN
 #undef SUFFIX

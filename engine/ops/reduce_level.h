@@ -5,6 +5,10 @@
 
 #include "ops/reduce.h"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #define NOINLINE __attribute__((noinline))
 
 #define T float
@@ -12,6 +16,11 @@
 #define T_INT int32_t
 #define T_TURN INT32_MIN
 #define IS_NAN(x) ((x) != (x))
+#if defined(__AVX512F__) /* gcc makes two halves of the vector, and joins them */
+#define WIDENED(x) ((sums_f32)_mm512_cvtps_pd((__m256)(x)))
+#else
+#define WIDENED(x) __builtin_convertvector(x, sums_f32)
+#endif
 #define SUFFIX f32
 #include "ops/reduce.kernel.h"
 
@@ -20,6 +29,7 @@
 #define T_INT int64_t
 #define T_TURN INT64_MIN
 #define IS_NAN(x) ((x) != (x))
+#define WIDENED(x) ((sums_f64)(x))
 #define SUFFIX f64
 #include "ops/reduce.kernel.h"
 
@@ -29,6 +39,7 @@
 #define T_INT int64_t
 #define T_TURN -1
 #define IS_NAN(x) ((x) ^ (x))
+#define WIDENED(x) ((sums_i64)(x))
 #define SUFFIX i64
 #include "ops/reduce.kernel.h"
 
