@@ -8,8 +8,9 @@ set(TENON_PUBLIC_INCLUDES
     ${CMAKE_SOURCE_DIR}/engine/include ${CMAKE_SOURCE_DIR}/nn/include
     ${CMAKE_SOURCE_DIR}/data/include ${CMAKE_SOURCE_DIR}/train/include)
 
-# The way of every call: loops over a handful of dims are longer and slower as vector code or calls of memcpy (only kernels
-# hold long ones), and a stack canary a function is 5 % of an addition; the arrays here are indexed by checked ranks alone.
+# The way of every call: loops over a handful of dims are longer and slower as vector code or calls of memcpy (only
+# kernels hold long ones), and a stack canary a function is 5 % of an addition; the arrays here are indexed by checked
+# ranks alone.
 function(tenon_short_loops)
   set(options -fno-tree-vectorize -fno-stack-protector $<$<C_COMPILER_ID:GNU>:-fno-tree-loop-distribute-patterns>)
   foreach(source ${ARGN})
@@ -19,21 +20,10 @@ function(tenon_short_loops)
   endforeach()
 endfunction()
 
-# Loops that are written in vectors: -O3 unrolls them to twice the size and no gain. (Reductions by column gain by it.)
-function(tenon_vector_loops)
-  foreach(source ${ARGN})
-    if(source MATCHES "((pointwise|product_i64)_(baseline|avx2|avx512)|reduce_baseline)\\.c$" AND
-       CMAKE_BUILD_TYPE STREQUAL "Release")
-      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)
-    endif()
-  endforeach()
-endfunction()
-
 function(tenon_floor name)
   cmake_parse_arguments(arg "PUBLIC_ONLY" "DIR" "USES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${arg_DIR}/*.c)
   tenon_cpu_levels(${sources})
-  tenon_vector_loops(${sources})
   set(target tenon_${name})
   add_library(${target} OBJECT ${sources})
   target_compile_definitions(${target} PRIVATE TENON_BUILDING)

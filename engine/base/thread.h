@@ -22,8 +22,9 @@ typedef struct tni_thread {
 
 extern _Thread_local tni_thread tni_this_thread __attribute__((tls_model("initial-exec")));
 
-/* Runs `ended` on every thread that called this and ends; a floor calls it when it first hangs something on the thread.
- * The floors' functions run in the order scopes, then cache. `idle` (or NULL) gives back what the thread does not need now. */
+/* Runs `ended` on every thread that called this and ends; a floor calls it when it first hangs something on the
+ * thread. The floors' functions run in the order scopes, then cache. `idle` (or NULL) gives back what the thread does
+ * not need now. */
 enum tni_thread_part { TNI_THREAD_SCOPES, TNI_THREAD_CACHE, TNI_THREAD_PARTS };
 tn_status tni_thread_at_end(enum tni_thread_part part, void (*ended)(tni_thread *), void (*idle)(tni_thread *));
 

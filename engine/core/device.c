@@ -99,8 +99,8 @@ tn_status tni_check_layout(const char *function, tn_layout layout)
 {
     if (layout == TN_STRIDED)
         return TN_OK;
-    return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, function, "found layout %s, needed strided: there is no other layout here",
-                    tn_layout_name(layout));
+    return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, function,
+                    "found layout %s, needed strided: there is no other layout here", tn_layout_name(layout));
 }
 
 tn_tensor *tn_to_device(tn_tensor *x, tn_device device)

@@ -1,5 +1,5 @@
-/* Views with something left to do: tensors whose elements are to be read conjugated or negated, or as zeros that have no
- * memory.
+/* Views with something left to do: tensors whose elements are to be read conjugated or negated, or as zeros that have
+ * no memory.
  *
  * Note [Lazy bits]
  * Three dispatch keys of a tensor say how its elements differ from what its storage holds:
@@ -37,11 +37,12 @@ static inline bool tni_is_lazy(const tn_tensor *x)
  * meta the bits alone go. NULL with an error raised in the name of `function`. */
 tn_tensor *tni_resolved(const char *function, tn_tensor *x);
 
-/* Writes the elements of `from`, which has no lazy bits, x's sizes and dtype, into x, so that x then reads as `from`. x is
- * no zero tensor. */
+/* Writes the elements of `from`, which has no lazy bits, x's sizes and dtype, into x, so that x then reads as `from`.
+ * x is no zero tensor. */
 void tni_store_through(tn_tensor *x, const tn_tensor *from);
 
-/* Copies the element of x at `address` to `element` and does what x's bits say. Of a zero tensor: 0 whatever the address. */
+/* Copies the element of x at `address` to `element` and does what x's bits say. Of a zero tensor: 0 whatever the
+ * address. */
 void tni_read_element(const tn_tensor *x, const void *address, void *element);
 
 #endif

@@ -53,7 +53,8 @@ static TNI_ASIDE void destroy_any(tn_tensor *x)
         tni_storage_release(inner);
 }
 
-/* The two common kinds end here: small data of its own that nobody else reads; a view that borrows. Equal to destroy_any. */
+/* The two common kinds end here: small data of its own that nobody else reads; a view that borrows. Equal to
+ * destroy_any. */
 static void tensor_destroy(void *object)
 {
     tn_tensor *x = object;
@@ -69,8 +70,8 @@ static void tensor_destroy(void *object)
             tni_object_destroy(&base->object);
         return;
     }
-    if (x->counter == storage && x->has_inner && storage == tni_inner_storage(x) && tni_ref_now(&storage->object.references) == 1 &&
-        storage->flags & TNI_STORAGE_INLINE_DATA) {
+    if (x->counter == storage && x->has_inner && storage == tni_inner_storage(x) &&
+        tni_ref_now(&storage->object.references) == 1 && storage->flags & TNI_STORAGE_INLINE_DATA) {
         assert(!x->base);
         tni_free(x, storage->block);
         return;
@@ -129,7 +130,8 @@ static tn_tensor *new_apart(const char *function, const tni_record *record, size
     tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
     if (!x)
         return NULL;
-    tni_set_record(x, record, dims, tni_traits_of(record->dtype, record->device, record->ndim, record->contiguous, false, false));
+    tni_set_record(x, record, dims,
+                   tni_traits_of(record->dtype, record->device, record->ndim, record->contiguous, false, false));
     x->base = NULL;
     x->keys = record->device == TN_META ? TNI_KEY_META : TNI_KEY_CPU;
     x->storage = x->counter = tni_storage_new(bytes, record->device == TN_META);
@@ -149,7 +151,8 @@ tn_tensor *tni_tensor_over(const char *function, const tni_record *record, tni_s
     tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
     if (!x)
         return NULL;
-    tni_set_record(x, record, dims, tni_traits_of(record->dtype, record->device, record->ndim, record->contiguous, false, false));
+    tni_set_record(x, record, dims,
+                   tni_traits_of(record->dtype, record->device, record->ndim, record->contiguous, false, false));
     x->base = NULL;
     x->keys = record->device == TN_META ? TNI_KEY_META : TNI_KEY_CPU;
     tni_ref(&storage->object.references);
@@ -186,7 +189,8 @@ static TNI_ASIDE tn_tensor *new_any(const char *function, const tni_record *reco
     tn_tensor *x = new_block(function, record->ndim, block, &dims);
     if (!x)
         return NULL;
-    tni_set_record(x, record, dims, tni_traits_of(record->dtype, TN_CPU, record->ndim, record->contiguous, true, false));
+    tni_set_record(x, record, dims,
+                   tni_traits_of(record->dtype, TN_CPU, record->ndim, record->contiguous, true, false));
     set_inner(x, bytes, block);
     return x;
 }
@@ -434,7 +438,8 @@ tn_status tni_record_of(const char *function, const int64_t *size, const int64_t
 {
     if (tni_check_sizes(function, size, ndim) || tni_check_dtype(function, dtype))
         return tni_pending();
-    *record = (tni_record){.dtype = (uint8_t)dtype, .device = (uint8_t)device, .ndim = ndim, .sizes = size, .strides = stride};
+    *record = (tni_record){
+        .dtype = (uint8_t)dtype, .device = (uint8_t)device, .ndim = ndim, .sizes = size, .strides = stride};
     bool fits = stride ? tni_numel(size, ndim, &record->numel) : contiguous_record(record, strides);
     if (fits)
         return TN_OK;
@@ -465,8 +470,10 @@ tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
 {
     int64_t strides[TN_MAX_NDIM], negative = 0;
     if (TNI_UNLIKELY(ndim < 0 || ndim > TN_MAX_NDIM || !size || !tni_dtype_valid(dtype) || tni_pending()))
-        return make("empty", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype, tni_default_device);
-    tni_record record = {.dtype = (uint8_t)dtype, .device = (uint8_t)tni_default_device.type, .ndim = ndim, .sizes = size};
+        return make("empty", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype,
+                    tni_default_device);
+    tni_record record = {
+        .dtype = (uint8_t)dtype, .device = (uint8_t)tni_default_device.type, .ndim = ndim, .sizes = size};
     for (int d = 0; d < ndim; d++)
         negative |= size[d];
     if (TNI_UNLIKELY(negative < 0 || !contiguous_record(&record, strides)))

@@ -36,8 +36,8 @@ typedef enum tni_creation {
     TNI_CREATED_INFERENCE
 } tni_creation;
 
-/* Odd values are contiguous. A row has the strides of a new tensor; the strides of size-1 dims of another contiguous one may
- * be any. */
+/* Odd values are contiguous. A row has the strides of a new tensor; the strides of size-1 dims of another contiguous
+ * one may be any. */
 typedef enum tni_contiguity { TNI_NOT_CONTIGUOUS, TNI_ROW, TNI_CONTIGUITY_UNKNOWN, TNI_CONTIGUOUS } tni_contiguity;
 
 enum { TNI_INLINE_NDIM = 5 }; /* higher ranks keep their dims in a block of their own */
@@ -144,8 +144,8 @@ typedef struct tni_record {
     int64_t offset;
 } tni_record;
 
-/* The record of a tensor of these sizes and strides (0 or more; NULL: contiguous, made in the room for 64 at `strides`),
- * offset 0. Checks all but the strides. */
+/* The record of a tensor of these sizes and strides (0 or more; NULL: contiguous, made in the room for 64 at
+ * `strides`), offset 0. Checks all but the strides. */
 tn_status tni_record_of(const char *function, const int64_t *size, const int64_t *stride, int ndim, tn_dtype dtype,
                         tn_device_type device, tni_record *record, int64_t *strides);
 
@@ -175,15 +175,17 @@ tn_tensor *tni_tensor_view(const char *function, tn_tensor *x, const tni_record 
 /* A zero tensor (Note [Lazy bits]) on the CPU: the record's shape without memory. NULL as above. */
 tn_tensor *tni_zero_tensor(const char *function, const tni_record *record);
 
-/* A tensor of x's storage with that record, but no view of x: it counts versions with x, or on its own (from 0). NULL as
- * above. */
+/* A tensor of x's storage with that record, but no view of x: it counts versions with x, or on its own (from 0). NULL
+ * as above. */
 tn_tensor *tni_tensor_sharing(const char *function, tn_tensor *x, const tni_record *record, bool own_counter);
 
-/* Gives x the record's geometry and dtype over its own storage (NULL) or another of the same device, which it then keeps;
- * x's version counter stays: Note [Borrowed storage]. The record may point into x. Nothing changes on an error. */
+/* Gives x the record's geometry and dtype over its own storage (NULL) or another of the same device, which it then
+ * keeps; x's version counter stays: Note [Borrowed storage]. The record may point into x. Nothing changes on an
+ * error. */
 tn_status tni_tensor_assign(const char *function, tn_tensor *x, const tni_record *record, tni_storage *storage);
 
-/* The geometry that tni_tensor_regrid replaced. It ends by tni_tensor_restore, which cannot fail, or tni_geometry_drop. */
+/* The geometry that tni_tensor_regrid replaced. It ends by tni_tensor_restore, which cannot fail, or
+ * tni_geometry_drop. */
 typedef struct tni_geometry {
     int64_t *block; /* the dims of a high rank; NULL when they are inline_dims */
     int64_t numel;
@@ -192,8 +194,8 @@ typedef struct tni_geometry {
     int64_t inline_dims[2 * TNI_INLINE_NDIM];
 } tni_geometry;
 
-/* The first half of Tensor.resize_: gives x another geometry, which reaches *bytes of its storage; the caller then has the
- * storage grow to that, or restores the old geometry. Nothing changes on an error. */
+/* The first half of Tensor.resize_: gives x another geometry, which reaches *bytes of its storage; the caller then
+ * has the storage grow to that, or restores the old geometry. Nothing changes on an error. */
 tn_status tni_tensor_regrid(const char *function, tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim,
                             tni_geometry *old, size_t *bytes);
 void tni_tensor_restore(tn_tensor *x, tni_geometry *old);

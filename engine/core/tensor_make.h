@@ -39,14 +39,15 @@ static inline __attribute__((always_inline)) void tni_set_record(tn_tensor *x, c
     tni_set_fields(x, dims, ndim, traits);
     x->offset = record->offset;
     x->numel = record->numel;
-    for (int d = 0; d < ndim; d++) { /* one by one: a wide load would wait for the narrow stores that infer has just made */
+    for (int d = 0; d < ndim; d++) { /* singly: a wide load would wait for the narrow stores that infer has just made */
         dims[d] = __atomic_load_n(&record->sizes[d], __ATOMIC_RELAXED);
         dims[ndim + d] = __atomic_load_n(&record->strides[d], __ATOMIC_RELAXED);
     }
 }
 
 /* Makes the block x a view of `of`, held by the innermost scope, in which there is room. */
-static inline __attribute__((always_inline)) void tni_set_view(tn_tensor *x, tn_tensor *of, const tni_record *record, int64_t *dims)
+static inline __attribute__((always_inline)) void tni_set_view(tn_tensor *x, tn_tensor *of, const tni_record *record,
+                                                               int64_t *dims)
 {
     tni_storage *storage = of->storage, *counter = of->counter;
     tn_tensor *base = of->base ? of->base : of;
@@ -65,8 +66,8 @@ static inline __attribute__((always_inline)) void tni_set_view(tn_tensor *x, tn_
     tni_scope_hold(&x->object);
 }
 
-/* tni_tensor_view for the common view: of low rank, in a block that the thread has kept. NULL, with nothing raised, when
- * it takes tni_tensor_view. */
+/* tni_tensor_view for the common view: of low rank, in a block that the thread has kept. NULL, with nothing raised,
+ * when it takes tni_tensor_view. */
 static inline __attribute__((always_inline)) tn_tensor *tni_tensor_view_kept(tn_tensor *of, const tni_record *record)
 {
     const tni_scope_stack *stack = tni_this_thread.scopes;

@@ -1,4 +1,5 @@
-/* What all levels of simd.h share, for the dtype that simd_float.h or simd_double.h has set. Included by simd.h alone. */
+/* What all levels of simd.h share, for the dtype that simd_float.h or simd_double.h has set. Included by simd.h
+ * alone. */
 static inline VUINT V(bits)(VEC v)
 {
     return (VUINT)v;
@@ -43,7 +44,8 @@ static inline VEC V(copysign)(VEC v, VEC sign)
     return (VEC)(((VUINT)v & ~mask) | ((VUINT)sign & mask));
 }
 
-/* max2 gives its second operand when either is NaN, so only a NaN in b is left to see to; of zeros it is a that stays. */
+/* max2 gives its second operand when either is NaN, so only a NaN in b is left to see to; of zeros it is a that
+ * stays. */
 static inline VEC V(max)(VEC a, VEC b)
 {
     return V(select)(V(ne)(b, b), b, V(max2)(b, a));

@@ -213,7 +213,8 @@ static TNI_ASIDE tn_status fill_made(tni_call *call, tn_tensor *out)
     return TN_OK;
 }
 
-/* Infers, makes and runs a call whose arguments are in order. `to_meta`: the result is on meta, though some inputs are not. */
+/* Infers, makes and runs a call whose arguments are in order. `to_meta`: the result is on meta, though some inputs
+ * are not. */
 static inline __attribute__((always_inline)) tn_status execute(tni_call *call, bool to_meta)
 {
     tni_meta meta;
@@ -296,7 +297,8 @@ static TNI_ASIDE tn_status dispatch_any(tni_call *call)
     return mixed ? execute(call, true) : execute(call, false);
 }
 
-/* The common call goes straight on: no error pending, all inputs there and on the CPU, no layer, a new result. Equal to dispatch_any. */
+/* The common call goes straight on: no error pending, all inputs there and on the CPU, no layer, a new result. Equal
+ * to dispatch_any. */
 tn_status tni_dispatch(tni_call *call)
 {
     const tni_thread *thread = &tni_this_thread;

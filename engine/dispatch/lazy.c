@@ -28,13 +28,15 @@ static tn_status check_written(const tni_call *call, const tni_meta *meta)
     const char *name = tni_call_name(call);
     const tni_record *record = &meta->record;
     if (out->keys & TNI_KEY_ZERO)
-        return TNI_FAIL(TN_ERROR_STATE, name, "the tensor to write is a zero tensor, which has no memory: clone it first");
+        return TNI_FAIL(TN_ERROR_STATE, name,
+                        "the tensor to write is a zero tensor, which has no memory: clone it first");
     if (!tni_is_lazy(out))
         return TN_OK;
     if (tni_check_writable(name, out->storage))
         return tni_pending();
     if (call->form == TNI_OUT && !tni_same_dims(out->sizes, out->ndim, record->sizes, record->ndim))
-        return TNI_FAIL(TN_ERROR_STATE, name, "the tensor to write has a lazy %s bit and another shape: it is not resized",
+        return TNI_FAIL(TN_ERROR_STATE, name,
+                        "the tensor to write has a lazy %s bit and another shape: it is not resized",
                         out->keys & TNI_KEY_NEG ? "neg" : "conj");
     if (!call->op->overlap_allowed && tni_check_no_internal_overlap(name, out))
         return tni_pending();

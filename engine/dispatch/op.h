@@ -7,15 +7,16 @@
  *
  * Note [Forms]
  * One operator serves three forms. A new result is made from what infer says. An in-place call is an out= call whose
- * output is the first input and must already have the result's shape. In place on a view operator (transpose_) gives the first
- * input the view's geometry: its record is changed, its memory is not. Checks come before anything is touched: infer,
- * then the output's dtype and overlap, then the new geometry, the workspace, the storage's growth; so a call that fails leaves its arguments
- * as they were.
+ * output is the first input and must already have the result's shape. In place on a view operator (transpose_) gives
+ * the first input the view's geometry: its record is changed, its memory is not. Checks come before anything is
+ * touched: infer, then the output's dtype and overlap, then the new geometry, the workspace, the storage's growth; so
+ * a call that fails leaves its arguments as they were.
  *
  * Note [Attributes]
  * What an operator takes besides tensors stands in a plain struct of its own; the params say at which offset, so that
  * calls by name, printing and saving need no code per operator. A number that stands in for a tensor operand is an
- * attribute too: the input is then NULL, and bit i of the uint32_t that such an attribute struct begins with says so. */
+ * attribute too: the input is then NULL, and bit i of the uint32_t that such an attribute struct begins with says so.
+ * */
 #ifndef TNI_DISPATCH_OP_H
 #define TNI_DISPATCH_OP_H
 
@@ -53,9 +54,9 @@ typedef struct tni_param {
     const char *name;
     char code;
     bool optional;
-    int8_t input;          /* index among the inputs for T and X; -1 otherwise */
-    uint16_t offset; /* in the attribute struct, of a tn_scalar (S, X), int64_t (I), tni_ints (L, J), bool (B), tn_dtype (D),
-                      * tn_memory_format (M), tni_index_list (R) */
+    int8_t input;    /* index among the inputs for T and X; -1 otherwise */
+    uint16_t offset; /* in the attribute struct, of a tn_scalar (S, X), int64_t (I), tni_ints (L, J), bool (B),
+                        tn_dtype (D), tn_memory_format (M), tni_index_list (R) */
 } tni_param;
 
 #define TNI_TENSOR(name, number) {name, 'T', false, number, 0}
@@ -93,8 +94,8 @@ struct tni_op {
     tn_status (*infer)(tni_call *call, tni_meta *meta);
     size_t (*workspace)(const tni_call *call); /* NULL: none */
     void (*run)(const tni_call *call, void *workspace);
-    /* Instead of run, of an operator that changes its first argument's record (resize_, set_): does that with what infer
-     * found, and counts the version. Nothing is changed when it fails. NULL: none */
+    /* Instead of run, of an operator that changes its first argument's record (resize_, set_): does that with what
+     * infer found, and counts the version. Nothing is changed when it fails. NULL: none */
     tn_status (*alter)(tni_call *call, const tni_meta *meta);
     int family;          /* which row of its family the operator is: the family's own numbering */
     const char *samples; /* arguments for the tests; see tests/ops/samples.h for the notation */

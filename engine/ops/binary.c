@@ -1,5 +1,5 @@
-/* Arithmetic of two operands: add, sub, mul, div, maximum, minimum, bitwise and, or, xor, shifts. One row of `arithmetic`
- * an operator. */
+/* Arithmetic of two operands: add, sub, mul, div, maximum, minimum, bitwise and, or, xor, shifts. One row of
+ * `arithmetic` an operator. */
 #include <tenon/ops.h>
 
 #include "base/error.h"
@@ -19,7 +19,8 @@ typedef struct arithmetic_row {
 
 static const arithmetic_row arithmetic[] = {
     [ADD] = {TNI_BINARY_add, TNI_BINARY_add_alpha, false, NULL, 0},
-    [SUB] = {TNI_BINARY_sub, TNI_BINARY_sub_alpha, false, "bool operands, needed numbers; use tn_ne for exclusive or", 0},
+    [SUB] = {TNI_BINARY_sub, TNI_BINARY_sub_alpha, false, "bool operands, needed numbers; use tn_ne for exclusive or",
+             0},
     [MUL] = {TNI_BINARY_mul, TNI_BINARY_mul, false, NULL, 2},
     [DIV] = {TNI_BINARY_div, TNI_BINARY_div, true, NULL, 2},
     [MAXIMUM] = {TNI_BINARY_maximum, TNI_BINARY_maximum, false, NULL, 0},
@@ -51,7 +52,8 @@ static tn_status check_alpha(const tni_call *call, tn_scalar alpha, tn_dtype dty
         return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "alpha is a bool and the result %s, needed a number",
                         tn_dtype_name(dtype));
     if (!tni_scalar_fits(alpha, dtype))
-        return TNI_FAIL(TN_ERROR_OVERFLOW, tni_call_name(call), "alpha is beyond the range of %s", tn_dtype_name(dtype));
+        return TNI_FAIL(TN_ERROR_OVERFLOW, tni_call_name(call), "alpha is beyond the range of %s",
+                        tn_dtype_name(dtype));
     return TN_OK;
 }
 
@@ -125,19 +127,25 @@ static void arithmetic_run(const tni_call *call, void *workspace)
 #define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])
 #define ARITHMETIC(row, dtype_set, texts)                                                                \
     .n_in = 2, .n_out = 1, .number_in = 3, .dtypes = dtype_set, .attr_bytes = sizeof(tni_binary_attr), \
-    .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = row, .samples = texts
+    .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = row,              \
+    .samples = texts
 
-#define PAIRS \
-    "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [0] [] | [3,4] 2 | [5] 2.5 | 3 [5] | [2,3,4] [3,1] | "
+#define PAIRS                                                                                                          \
+    "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [0] [] | [3,4] 2 | [5] 2.5 | 3 [5] | [2,3,4] "     \
+    "[3,1] | "
 #define BAD_PAIRS "! [3] [4] | ! [2,3] [3,2] | ! 1 2"
 
-const tni_op tni_op_add = {
-    .name = TNI_NAMES(add), .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)}, .n_params = 3,
-    ARITHMETIC(ADD, TNI_REALS | TNI_BOOLS | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS)};
+const tni_op tni_op_add = {.name = TNI_NAMES(add),
+                           .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)},
+                           .n_params = 3,
+                           ARITHMETIC(ADD, TNI_REALS | TNI_BOOLS | TNI_COMPLEXES | TNI_COMPLEX_HALF,
+                                      PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS)};
 
-const tni_op tni_op_sub = {
-    .name = TNI_NAMES(sub), .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)}, .n_params = 3,
-    ARITHMETIC(SUB, TNI_REALS | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS " | ! [3] true")};
+const tni_op tni_op_sub = {.name = TNI_NAMES(sub),
+                           .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)},
+                           .n_params = 3,
+                           ARITHMETIC(SUB, TNI_REALS | TNI_COMPLEXES | TNI_COMPLEX_HALF,
+                                      PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS " | ! [3] true")};
 
 const tni_op tni_op_mul = {
     .name = TNI_NAMES(mul), .params = {OPERANDS}, .n_params = 2, .zero_through = 3,
@@ -159,11 +167,12 @@ const tni_op tni_op_minimum = {
     .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = MINIMUM,
     .samples = "[3,4] [3,4] | [3,4] [4] | [] [2] | [0,4] [4] | ! [3] [4]"};
 
-#define BITWISE(op, row, dtype_set)                                                                                                \
-    const tni_op tni_op_##op = {.name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2,                             \
-                                ARITHMETIC(row, dtype_set,                           \
-                                           "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [3,4] 2 | "  \
-                                           "3 [5] | " BAD_PAIRS " | ! [3] 1.5")};
+#define BITWISE(op, row, dtype_set)                                                                                    \
+    const tni_op tni_op_##op = {                                                                                       \
+        .name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2,                                                    \
+        ARITHMETIC(row, dtype_set,                                                                                     \
+                   "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [3,4] 2 | 3 [5] | " BAD_PAIRS       \
+                   " | ! [3] 1.5")};
 #define WHOLE (TNI_INTEGERS | TNI_WIDE_UNSIGNED | TNI_BOOLS)
 BITWISE(bitwise_and, BITWISE_AND, WHOLE)
 BITWISE(bitwise_or, BITWISE_OR, WHOLE)

@@ -128,7 +128,8 @@ static tn_status check(const char *name, const tni_param *params, int n_params, 
         if (!value || value->kind == TN_VALUE_NONE) {
             if (param->optional)
                 continue;
-            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "argument %d (%s) is left off, needed %s", p + 1, param->name, words);
+            return TNI_FAIL(TN_ERROR_ARGUMENT, name, "argument %d (%s) is left off, needed %s", p + 1, param->name,
+                            words);
         }
         bool known = (unsigned)value->kind < KINDS;
         if (!known || !fits(param->code, value))

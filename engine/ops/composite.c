@@ -92,8 +92,9 @@ static tni_composite_result several(tn_list *list)
     static tni_composite_result call_##name(const tn_value *v)                                                         \
     {                                                                                                                  \
         int dim = dim_of(&v[2], 0);                                                                                    \
-        return several(v[1].kind == TN_VALUE_SCALAR ? by_number(v[0].as.tensor, v[1].as.scalar.value.i, dim)           \
-                                                    : by_list(v[0].as.tensor, v[1].as.ints.data, v[1].as.ints.n, dim)); \
+        tn_tensor *x = v[0].as.tensor;                                                                                 \
+        return several(v[1].kind == TN_VALUE_SCALAR ? by_number(x, v[1].as.scalar.value.i, dim)                        \
+                                                    : by_list(x, v[1].as.ints.data, v[1].as.ints.n, dim));             \
     }
 SPLIT_BY(split, tn_split, tn_split_sizes)
 SPLIT_BY(tensor_split, tn_tensor_split, tn_tensor_split_at)
@@ -151,7 +152,8 @@ const tni_composite tni_composites[] = {
     {"broadcast_tensors", {PARAM("tensors", 'G')}, 1, true, false, call_broadcast_tensors},
     {"setitem", {PARAM("self", 'T'), PARAM("index", 'R'), PARAM("value", 'X')}, 3, false, true, call_setitem},
     {"empty", {PARAM("size", 'L'), OPTIONAL("dtype", 'D')}, 2, false, false, call_empty},
-    {"empty_strided", {PARAM("size", 'L'), PARAM("stride", 'L'), OPTIONAL("dtype", 'D')}, 3, false, false, call_empty_strided},
+    {"empty_strided", {PARAM("size", 'L'), PARAM("stride", 'L'), OPTIONAL("dtype", 'D')}, 3, false, false,
+     call_empty_strided},
     {"zero_tensor", {PARAM("size", 'L'), OPTIONAL("dtype", 'D')}, 2, false, false, call_zero_tensor},
 };
 /* clang-format on */

@@ -1,5 +1,5 @@
-/* Copies: clone, to, copy_. Rules of torch.clone, Tensor.to and Tensor.copy_; layouts are kept unless a memory format is
- * given. */
+/* Copies: clone, to, copy_. Rules of torch.clone, Tensor.to and Tensor.copy_; layouts are kept unless a memory format
+ * is given. */
 #include "ops/copy.h"
 
 #include <string.h>
@@ -111,8 +111,8 @@ void tni_copy_elements(char *to, const int64_t *strides, tn_dtype dtype, const t
     run_copy(&it);
 }
 
-/* A copy of the first operand: in its own order of strides (those of size-1 dims and of empty tensors are kept too), or in
- * a memory format. */
+/* A copy of the first operand: in its own order of strides (those of size-1 dims and of empty tensors are kept too),
+ * or in a memory format. */
 static tn_status copied_in_format(tni_call *call, tni_meta *meta, tn_dtype dtype, tn_memory_format format)
 {
     const tn_tensor *x = call->in[0];
@@ -179,8 +179,8 @@ static tn_status copy_infer(tni_call *call, tni_meta *meta)
         char to[120], from[120];
         tni_text_shape(to, sizeof to, self->sizes, self->ndim);
         tni_text_shape(from, sizeof from, src->sizes, src->ndim);
-        return TNI_FAIL(TN_ERROR_SHAPE, "copy_", "the source %s does not broadcast to %s, that of the tensor to write", from,
-                        to);
+        return TNI_FAIL(TN_ERROR_SHAPE, "copy_", "the source %s does not broadcast to %s, that of the tensor to write",
+                        from, to);
     }
     if (src->storage == self->storage && src->offset == self->offset && src->dtype == self->dtype &&
         src->keys == self->keys && tni_same_dims(src->sizes, src->ndim, self->sizes, self->ndim) &&
@@ -221,7 +221,8 @@ const tni_op tni_op_to = {
                TNI_OPTIONAL("copy", 'B', to_attr, copy), TNI_OPTIONAL("memory_format", 'M', to_attr, format)},
     .n_params = 4, .n_in = 1, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(to_attr),
     .attr_default = &to_default, .infer = to_infer, .run = clone_run,
-    .samples = "[3,4] float64 | [3,4] none true | [2,3,4,5] float32 false 1 | ! [3,4] none false 2 | [3,4] float32 | [5] int64 | [] bool | [0] float64 | [2,3,4] int64"};
+    .samples = "[3,4] float64 | [3,4] none true | [2,3,4,5] float32 false 1 | ! [3,4] none false 2 | [3,4] float32 | "
+        "[5] int64 | [] bool | [0] float64 | [2,3,4] int64"};
 
 const tni_op tni_op_copy = {
     .name = TNI_NAMES_IN_PLACE(copy), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("src", 1)}, .n_params = 2,

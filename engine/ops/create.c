@@ -279,12 +279,14 @@ static const create_attr create_default = {.dtype = TN_DTYPE_NONE};
 
 const tni_op tni_op_zeros = {
     .name = TNI_NAMES_NEW(zeros), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = TNI_ALL_NUMBERS,
-    .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = create_run, .family = ZEROS,
+    .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = create_run,
+    .family = ZEROS,
     .samples = CREATE_SAMPLES};
 
 const tni_op tni_op_ones = {
     .name = TNI_NAMES_NEW(ones), .params = SIZE_DTYPE, .n_params = 2, .n_out = 1, .dtypes = TNI_ALL_NUMBERS,
-    .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = create_run, .family = ONES,
+    .attr_bytes = sizeof(create_attr), .attr_default = &create_default, .infer = create_infer, .run = create_run,
+    .family = ONES,
     .samples = CREATE_SAMPLES};
 
 const tni_op tni_op_full = {

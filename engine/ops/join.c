@@ -102,8 +102,8 @@ static tn_tensor *new_joined(tn_tensor *const *tensors, int n, const int64_t *si
     return y;
 }
 
-/* As in PyTorch a stack along an existing dim is cat along it, cut in two, one along a new last dim cat of tensors with that
- * dim: so it may be laid out as channels last. */
+/* As in PyTorch a stack along an existing dim is cat along it, cut in two, one along a new last dim cat of tensors
+ * with that dim: so it may be laid out as channels last. */
 static tn_tensor *new_stacked(tn_tensor *const *tensors, int n, const int64_t *sizes, int at, tn_dtype dtype)
 {
     const tn_tensor *x = tensors[0];

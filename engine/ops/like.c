@@ -1,5 +1,5 @@
-/* Tensors made like another one: of its shape (empty_like, zeros_like, ones_like, full_like), or of its dtype and device
- * (new_zeros, new_ones, new_full); and zeros in a memory format. Rules of torch's functions of these names. */
+/* Tensors made like another one: of its shape (empty_like, zeros_like, ones_like, full_like), or of its dtype and
+ * device (new_zeros, new_ones, new_full); and zeros in a memory format. Rules of torch's functions of these names. */
 #include <tenon/ops.h>
 
 #include "base/error.h"
@@ -31,13 +31,15 @@ static tn_scalar value_of(const tni_call *call, tn_scalar given)
 }
 
 /* The strides of a result whose sizes are `sizes`, in a format that is not preserve. */
-static tn_status in_format(const tni_call *call, tni_meta *meta, tn_memory_format format, const int64_t *sizes, int ndim)
+static tn_status in_format(const tni_call *call, tni_meta *meta, tn_memory_format format, const int64_t *sizes,
+                           int ndim)
 {
     if ((unsigned)format > TN_PRESERVE_FORMAT)
         return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "memory format %d, needed one of tn_memory_format",
                         (int)format);
     if (format == TN_PRESERVE_FORMAT)
-        return TNI_FAIL(TN_ERROR_FORMAT, tni_call_name(call), "preserve names no order of dims, needed another memory format");
+        return TNI_FAIL(TN_ERROR_FORMAT, tni_call_name(call),
+                        "preserve names no order of dims, needed another memory format");
     if (tni_check_format(tni_call_name(call), format, sizes, ndim))
         return tni_pending();
     for (int d = 0; d < ndim; d++)

@@ -31,7 +31,8 @@ static tn_status check_bias(const tni_call *call, const tni_meta *meta)
     char have[100], need[100];
     tni_text_shape(have, sizeof have, bias->sizes, bias->ndim);
     tni_text_shape(need, sizeof need, record->sizes, record->ndim);
-    return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "the bias is %s, needed a shape that broadcasts to %s", have, need);
+    return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "the bias is %s, needed a shape that broadcasts to %s", have,
+                    need);
 }
 
 tn_status tni_linear_shape(tni_call *call, tni_meta *meta)

@@ -24,8 +24,8 @@ static tn_status eye_infer(tni_call *call, tni_meta *meta)
     const eye_attr *attr = call->attr;
     tn_dtype dtype = attr->dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : attr->dtype;
     if (attr->n < 0 || attr->m < -1)
-        return TNI_FAIL(TN_ERROR_ARGUMENT, "eye", "%lld %s, needed 0 or more", (long long)(attr->n < 0 ? attr->n : attr->m),
-                        attr->n < 0 ? "rows" : "columns");
+        return TNI_FAIL(TN_ERROR_ARGUMENT, "eye", "%lld %s, needed 0 or more",
+                        (long long)(attr->n < 0 ? attr->n : attr->m), attr->n < 0 ? "rows" : "columns");
     if (tni_check_dtype("eye", dtype) || tni_check_value("eye", tn_int(1), dtype))
         return tni_pending();
     meta->room[0] = attr->n;

@@ -95,8 +95,8 @@ tn_status tni_fail_no_kernel(const tni_call *call, tn_dtype dtype);
  * dtype. */
 tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted);
 
-/* The layout of a result of one operand: as it lies when it is contiguous, channels last or dense in any order, else the
- * order of its strides without gaps. With a number beside it, always the order of its strides. As PyTorch's
+/* The layout of a result of one operand: as it lies when it is contiguous, channels last or dense in any order, else
+ * the order of its strides without gaps. With a number beside it, always the order of its strides. As PyTorch's
  * TensorIterator; they differ in the strides of dims of size 0 and 1. */
 void tni_meta_of_one(tni_meta *meta, const tn_tensor *x, tn_dtype dtype);
 void tni_meta_with_number(tni_meta *meta, const tn_tensor *x, tn_dtype dtype);

@@ -50,7 +50,8 @@
 #define ALL(name) {name##_row_f32, name##_row_f64, name##_row_i64, NULL, tni_##name##_c64, tni_##name##_c128}
 #define ORDERED(name) {name##_row_f32, name##_row_f64, name##_row_i64, tni_##name##_u64, NULL, NULL}
 #define FLOATING(name) {name##_row_f32, name##_row_f64, NULL, NULL, tni_##name##_c64, tni_##name##_c128}
-#define PLAIN_ALL(name) {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, NULL, tni_##name##_c64, tni_##name##_c128}
+#define PLAIN_ALL(name) \
+    {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, NULL, tni_##name##_c64, tni_##name##_c128}
 #define PLAIN_SIGNED(name) {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, NULL, NULL, NULL}
 #define PLAIN_ORDERED(name) {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, tni_##name##_u64, NULL, NULL}
 #define PLAIN_FLOATING(name) {tni_##name##_f32, tni_##name##_f64, NULL, NULL, tni_##name##_c64, tni_##name##_c128}

@@ -1,5 +1,6 @@
-/* Pointwise loops that stand once, for all CPU levels: uint64, complex, and the operators that are seldom the hot one.
- * A loop is a line: its name, lane, what it reads and writes, and the element's formula in x (of two operands: a and b).
+/* Pointwise loops that stand once, for all CPU levels: uint64, complex, and the operators that are seldom the hot
+ * one. A loop is a line: its name, lane, what it reads and writes, and the element's formula in x (of two operands: a
+ * and b).
  *
  * Complex numbers of two floats are computed in double where that takes more than a sum or a product, and rounded once.
  * Division is by the larger part of the divisor (Smith 1962, doi:10.1145/368637.368661); by zero the parts are divided

@@ -104,9 +104,10 @@ static const tni_reduce_attr reduce_default = {.dtype = TN_DTYPE_NONE};
 #define DIMS                                                                \
     TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'J', tni_reduce_attr, dims), \
         TNI_OPTIONAL("keepdim", 'B', tni_reduce_attr, keepdim)
-#define REDUCTION(row, dtype_set)                                                                                       \
-    .n_in = 1, .n_out = 1, .dtypes = dtype_set, .attr_bytes = sizeof(tni_reduce_attr), .attr_default = &reduce_default, \
-    .infer = reduce_infer, .workspace = reduce_workspace, .run = reduce_run, .family = row
+#define REDUCTION(row, dtype_set)                                                                                      \
+    .n_in = 1, .n_out = 1, .dtypes = dtype_set, .attr_bytes = sizeof(tni_reduce_attr),                                 \
+    .attr_default = &reduce_default, .infer = reduce_infer, .workspace = reduce_workspace, .run = reduce_run,          \
+    .family = row
 
 #define REDUCE_SAMPLES "[3,4] | [3,4] 0 | [3,4] -1 true | [2,3,40] (0,2) | [] | [300,70] 0 | [70,300] 1 | [5000] 0 | "
 #define BAD_DIMS "! [3,4] 2 | ! [3,4] (0,0) | ! [3,4] (1,-1)"

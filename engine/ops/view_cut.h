@@ -7,7 +7,8 @@
 
 tn_status tni_fail_offset(const char *name, int64_t steps, int64_t stride);
 
-/* Moves the view's beginning. Strides of dims that hold one element or none may be anything, so the place may be too. */
+/* Moves the view's beginning. Strides of dims that hold one element or none may be anything, so the place may be too.
+ * */
 static inline tn_status tni_move_offset(const char *name, tni_record *record, int64_t steps, int64_t stride)
 {
     int64_t by, bytes;
@@ -25,8 +26,8 @@ static inline int64_t tni_clamp_bound(int64_t bound, int64_t size)
     return bound > size ? size : bound;
 }
 
-/* The stride of every step-th element. Where it is more than 64 bits hold there is at most one such element, so that any
- * stride will do. */
+/* The stride of every step-th element. Where it is more than 64 bits hold there is at most one such element, so that
+ * any stride will do. */
 static inline int64_t tni_step_stride(int64_t stride, int64_t step)
 {
     uint64_t product = (uint64_t)stride * (uint64_t)step; /* wraps, as PyTorch's */

@@ -193,9 +193,10 @@ const tni_op tni_op_where = {
     .name = TNI_NAMES_NEW(where),
     .params = {TNI_TENSOR("condition", 0), TNI_OPERAND("self", 1, tni_binary_attr, number[0]),
                TNI_OPERAND("other", 2, tni_binary_attr, number[1])},
-    .n_params = 3, .n_in = 3, .n_out = 1, .number_in = 6, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(tni_binary_attr),
-    .attr_default = &tni_binary_default, .infer = where_infer, .run = where_run,
-    .samples = "[3,4] [3,4] [3,4] | [3,4] [4] [3,1] | [3,4] 1 2 | [3,4] [3,4] 2 | [] [] [] | [0,4] [4] 1 | ! [3] [4] [4]"};
+    .n_params = 3, .n_in = 3, .n_out = 1, .number_in = 6, .dtypes = TNI_ALL_NUMBERS,
+    .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default, .infer = where_infer, .run = where_run,
+    .samples = "[3,4] [3,4] [3,4] | [3,4] [4] [3,1] | [3,4] 1 2 | [3,4] [3,4] 2 | [] [] [] | [0,4] [4] 1 | "
+        "! [3] [4] [4]"};
 
 const tni_op tni_op_masked_fill = {
     .name = {"masked_fill", "masked_fill_", NULL},
@@ -205,7 +206,8 @@ const tni_op tni_op_masked_fill = {
     .attr_default = &tni_binary_default, .infer = masked_fill_infer, .run = masked_fill_run,
     .samples = "[3,4] [3,4] 1 | [3,4] [4] 1 | [3,4] [3,1] [] | [] [] 1 | [0,4] [4] 1 | ! [3] [4] 1 | ! [3] [3] [3]"};
 
-static tn_tensor *where(tn_tensor *mask, tn_tensor *a, tn_tensor *b, uint32_t numbers, tn_scalar first, tn_scalar second)
+static tn_tensor *where(tn_tensor *mask, tn_tensor *a, tn_tensor *b, uint32_t numbers, tn_scalar first,
+                        tn_scalar second)
 {
     tn_tensor *in[3] = {mask, a, b};
     const tni_binary_attr attr = {numbers, {first, second}, tni_binary_default.alpha};

@@ -1,4 +1,5 @@
-/* What was recorded against what came. Floats of a dtype with a tolerance: |a - b| <= atol + rtol |b|; all else exactly. */
+/* What was recorded against what came. Floats of a dtype with a tolerance: |a - b| <= atol + rtol |b|; all else
+ * exactly. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -110,8 +111,9 @@ static void check_error(judge *j, const char *where, const json_t *came, const j
     bool equal = json_is_object(came) == json_is_object(expected);
     if (equal && json_is_object(came))
         for (int i = 0; i < 3; i++)
-            equal = equal && (!json_object_get(expected, keys[i]) || /* that there is an error may be all that is known */
-                              same(json_object_get(came, keys[i]), json_object_get(expected, keys[i]), (tolerance){0, 0}));
+            equal =
+                equal && (!json_object_get(expected, keys[i]) || /* that there is an error may be all that is known */
+                          same(json_object_get(came, keys[i]), json_object_get(expected, keys[i]), (tolerance){0, 0}));
     if (!equal)
         check(j, LEVEL_CORE, where, "error", came ? came : json_null(), expected ? expected : json_null(),
               (tolerance){0, 0});

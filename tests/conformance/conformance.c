@@ -1,8 +1,8 @@
 /* conformance [--groups a,b,...] FILE.jsonl...: replays recorded programs through calls by name and compares.
  *
- * A line for each failing case (id, level, what was expected, what came), one for each skipped one (id, what is missing), a
- * table by group, and the totals as the last line. Differences at the level of names are told, and fail no case. Exit
- * status: 0 when nothing failed, 1 when something did, 2 for a file that cannot be read. */
+ * A line for each failing case (id, level, what was expected, what came), one for each skipped one (id, what is
+ * missing), a table by group, and the totals as the last line. Differences at the level of names are told, and fail
+ * no case. Exit status: 0 when nothing failed, 1 when something did, 2 for a file that cannot be read. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +42,10 @@ json_t *read_line(const char *line)
         char text[32] = "";
         snprintf(text, sizeof text, "%.*s", (int)(n < 31 ? n : 31), line + i);
         bool whole = strcspn(text, ".eE") == n;
-        bool beyond = whole && (n > 20 || (n >= 19 && (text[0] == '-' ? n > 20 || (n == 20 && strcmp(text, "-9223372036854775808") > 0)
-                                                                    : n > 19 || strcmp(text, "9223372036854775807") > 0)));
+        bool beyond =
+            whole &&
+            (n > 20 || (n >= 19 && (text[0] == '-' ? n > 20 || (n == 20 && strcmp(text, "-9223372036854775808") > 0)
+                                                   : n > 19 || strcmp(text, "9223372036854775807") > 0)));
         used += (size_t)sprintf(copy + used, beyond ? "\"#%.*s\"" : "%.*s", (int)n, line + i);
         i += n;
     }

@@ -139,7 +139,8 @@ static json_t *report_json(const char *report)
     const char *at = strstr(report, "Mismatched elements: ");
     if (at) {
         char *end;
-        json_object_set_new(answer, "mismatched", json_integer(strtoll(at + strlen("Mismatched elements: "), &end, 10)));
+        json_object_set_new(answer, "mismatched",
+                            json_integer(strtoll(at + strlen("Mismatched elements: "), &end, 10)));
         json_object_set_new(answer, "of", json_integer(strtoll(end + 3, NULL, 10)));
     }
     static const struct {
@@ -281,8 +282,9 @@ bool query_codes(const char *name, const char **codes)
 
 bool query_is_there(const json_t *query, char *missing, size_t size)
 {
-    static const char *const absent[] = {"internal_overlap", "requires_grad", "is_leaf", "grad_fn", "has_grad", "grad_values",
-                                         "is_inference", "output_nr", "grad_enabled", "int", "float"};
+    static const char *const absent[] = {"internal_overlap", "requires_grad", "is_leaf",      "grad_fn",
+                                         "has_grad",         "grad_values",   "is_inference", "output_nr",
+                                         "grad_enabled",     "int",           "float"};
     const char *name = json_string_value(json_array_get(query, 0)), *codes;
     bool there = query_codes(name, &codes);
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)

@@ -60,7 +60,8 @@ json_t *scalar_json(tn_scalar value, tn_dtype dtype);
 json_t *describe(const tn_tensor *x);
 json_t *error_json(const tn_error *error);
 
-/* Compares a case's expectation with the replay: the text of the first difference of each level, "" where there is none. */
+/* Compares a case's expectation with the replay: the text of the first difference of each level, "" where there is
+ * none. */
 void compare_case(const replay *r, const json_t *test, char differences[LEVELS][TEXT]);
 
 /* Reads a line of JSON; integers beyond 64 bits become strings "#digits". */

@@ -1,5 +1,5 @@
-/* Which of PyTorch's checks an error of the library stands for: by its status, the function and its text. The first rule
- * that fits is taken; NULL fits everything. */
+/* Which of PyTorch's checks an error of the library stands for: by its status, the function and its text. The first
+ * rule that fits is taken; NULL fits everything. */
 #include <string.h>
 
 #include "conformance/replay.h"
@@ -136,9 +136,10 @@ json_t *error_json(const tn_error *error)
             continue;
         if (!r->category)
             return strcmp(error->function, "view_as_complex") == 0
-                       ? json_pack("{ssssss}", "category", "view_incompatible", "detail", "complex", "message", error->message)
-                       : json_pack("{ssssss}", "category", "view_incompatible", "detail", what_should_be_a_multiple(error),
-                                   "message", error->message);
+                       ? json_pack("{ssssss}", "category", "view_incompatible", "detail", "complex", "message",
+                                   error->message)
+                       : json_pack("{ssssss}", "category", "view_incompatible", "detail",
+                                   what_should_be_a_multiple(error), "message", error->message);
         return json_pack("{ssssss}", "category", r->category, "detail", r->detail, "message", error->message);
     }
     return json_pack("{ssssss}", "category", tn_status_name(error->code), "detail", "", "message", error->message);

@@ -108,7 +108,8 @@ static tn_tensor *make_tensor(const json_t *call)
 static tn_tensor *make_empty_strided(const boxes *b)
 {
     tn_dtype dtype = b->n > 2 && b->values[2].kind == TN_VALUE_DTYPE ? b->values[2].as.dtype : TN_DTYPE_NONE;
-    tn_tensor *x = tn_empty_strided(b->values[0].as.ints.data, b->values[1].as.ints.data, b->values[0].as.ints.n, dtype);
+    tn_tensor *x =
+        tn_empty_strided(b->values[0].as.ints.data, b->values[1].as.ints.data, b->values[0].as.ints.n, dtype);
     if (x && tn_storage_nbytes(x) > 0)
         memset((void *)tn_storage_data(x), 0, tn_storage_nbytes(x));
     return x;

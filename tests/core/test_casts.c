@@ -1,6 +1,6 @@
-/* Conversions between all pairs of dtypes that are numbers, against what PyTorch makes of the same bit patterns: every code
- * of the dtypes of 8 and 16 bits, random ones of the others, among them many that are half way between two narrow
- * numbers. */
+/* Conversions between all pairs of dtypes that are numbers, against what PyTorch makes of the same bit patterns:
+ * every code of the dtypes of 8 and 16 bits, random ones of the others, among them many that are half way between two
+ * narrow numbers. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

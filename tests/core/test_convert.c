@@ -188,7 +188,8 @@ static void common_pairs(void **state)
             other(plain, y, from, x, N);
             convert(apart, 2 * y, from, x, N);
             for (int64_t i = 0; i < N; i++)
-                if (memcmp(dense + i * y, plain + i * y, (size_t)y) || memcmp(apart + 2 * i * y, plain + i * y, (size_t)y))
+                if (memcmp(dense + i * y, plain + i * y, (size_t)y) ||
+                    memcmp(apart + 2 * i * y, plain + i * y, (size_t)y))
                     fail_msg("%s to %s: element %d is not what the plain loop gives", tn_dtype_name((tn_dtype)a),
                              tn_dtype_name((tn_dtype)b), (int)i);
             pairs++;

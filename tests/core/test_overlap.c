@@ -33,8 +33,8 @@ static void within_itself(void **state)
     tn_scope_end(scope);
 }
 
-/* Random pairs of views of one storage. Refused exactly when both are dense, share a byte, and do not cover the same bytes
- * with the same strides. */
+/* Random pairs of views of one storage. Refused exactly when both are dense, share a byte, and do not cover the same
+ * bytes with the same strides. */
 static void with_an_operand(void **state)
 {
     uint64_t random = 5;

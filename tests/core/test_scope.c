@@ -435,6 +435,6 @@ static void foreign_scope(void **state)
     assert_int_equal(tn_scope_end(scope), TN_OK);
 }
 
-TEST_MAIN(test(escape_then_drop), test(foreign_scope), test(ends_newest_first), test(forgotten_inner_scopes), test(escapes), test(drop_and_retain), test(keep),
-          test(drop_from_an_inner_scope), test(held_twice), test(bounded), test(random_traffic), test(threads),
-          test(shared_reading), test(no_memory))
+TEST_MAIN(test(escape_then_drop), test(foreign_scope), test(ends_newest_first), test(forgotten_inner_scopes),
+          test(escapes), test(drop_and_retain), test(keep), test(drop_from_an_inner_scope), test(held_twice),
+          test(bounded), test(random_traffic), test(threads), test(shared_reading), test(no_memory))

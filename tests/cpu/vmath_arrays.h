@@ -7,7 +7,8 @@
 
 #include "cpu/level.h"
 
-#define VMATH_EACH(FUNCTION) FUNCTION(exp) FUNCTION(expm1) FUNCTION(log) FUNCTION(log1p) FUNCTION(tanh) FUNCTION(sigmoid)
+#define VMATH_EACH(FUNCTION) \
+    FUNCTION(exp) FUNCTION(expm1) FUNCTION(log) FUNCTION(log1p) FUNCTION(tanh) FUNCTION(sigmoid)
 
 /* An index of the tables for each: VMATH_exp and so on. */
 enum {

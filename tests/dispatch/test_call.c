@@ -29,7 +29,8 @@ static tn_value list_of(tn_tensor *const *tensors, int n)
     return value;
 }
 
-/* Functions made of operators are called by name too; a list comes from any callee; a word that fits nowhere is named. */
+/* Functions made of operators are called by name too; a list comes from any callee; a word that fits nowhere is
+ * named. */
 static void composites(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* hostile DIR: what must load or compute exactly, and what must fail cleanly.
  *
- * Reads DIR/cases.jsonl (calls without files) and DIR/manifest.jsonl (files), whichever are there. A line for each failing
- * and skipped one, a table by class, the totals as the last line. Exit status: 0 when nothing failed, 1 when something
- * did, 2 when nothing could be read. */
+ * Reads DIR/cases.jsonl (calls without files) and DIR/manifest.jsonl (files), whichever are there. A line for each
+ * failing and skipped one, a table by class, the totals as the last line. Exit status: 0 when nothing failed, 1 when
+ * something did, 2 when nothing could be read. */
 #include <float.h>
 #include <jansson.h>
 #include <math.h>
@@ -87,7 +87,8 @@ static tn_value boxed_int(int64_t i)
 
 /* Where this library follows PyTorch or its own rule, not the case. */
 static const char zero_is_default[] = "the zero value of an option is its default, 1";
-static const char beyond_and_empty[] = "PyTorch makes such a view (conformance case as_strided/empty_beyond); it reads nothing";
+static const char beyond_and_empty[] =
+    "PyTorch makes such a view (conformance case as_strided/empty_beyond); it reads nothing";
 
 /* Each check makes its call; a wrong result is a text, an error stays pending, success is NULL. */
 typedef const char *(*check)(const json_t *test);
@@ -104,7 +105,8 @@ static const char *check_as_strided(const json_t *test)
 {
     tn_tensor *x = tn_arange(tn_int(0), tn_int(integer_of(test, "storage")), tn_int(1), TN_FLOAT32);
     integers size = list_of(test, "size"), stride = list_of(test, "stride");
-    const tn_value v[] = {boxed_tensor(x), boxed_ints(&size), boxed_ints(&stride), boxed_int(integer_of(test, "offset"))};
+    const tn_value v[] = {boxed_tensor(x), boxed_ints(&size), boxed_ints(&stride),
+                          boxed_int(integer_of(test, "offset"))};
     tn_tensor *y = tn_call("as_strided", v, 4);
     tn_tensor *sum = y ? tn_sum(y, NULL, 0, false, TN_DTYPE_NONE) : NULL;
     if (y && tn_numel(y) == 0 && integer_of(test, "offset") > integer_of(test, "storage"))
@@ -199,7 +201,8 @@ static const char *check_batches(const json_t *test)
     int64_t n = integer_of(test, "n");
     integers sizes = list_of(test, "sizes");
     tn_tensor *x = tn_zeros((int64_t[]){n, 2}, 2, TN_FLOAT32), *y = tn_zeros(&n, 1, TN_FLOAT32);
-    const tn_loader_options options = {.batch_size = integer_of(test, "batch"), .drop_last = integer_of(test, "drop_last")};
+    const tn_loader_options options = {.batch_size = integer_of(test, "batch"),
+                                       .drop_last = integer_of(test, "drop_last")};
     if (options.batch_size == 0) /* the zero value of an option is its default, 1 */
         return zero_is_default;
     tn_loader *loader = tn_loader_new(tn_tensor_dataset(x, y), &options);
@@ -215,12 +218,23 @@ static const struct kind {
     check run;
     const char *needs; /* a function by name without which the case is skipped */
 } kinds[] = {
-    {"empty_f32", check_empty, NULL},     {"as_strided", check_as_strided, NULL}, {"reshape", check_reshape, NULL},
-    {"permute", check_permute, NULL},     {"slice", check_slice, NULL},           {"select", check_select, NULL},
-    {"matmul", check_matmul, NULL},       {"add_broadcast", check_broadcast, NULL}, {"sigmoid", check_unary, "sigmoid"},
-    {"relu", check_unary, "relu"},        {"softplus", check_unary, "softplus"},  {"log", check_unary, "log"},
-    {"sqrt", check_unary, "sqrt"},        {"empty_max", check_empty_max, NULL},   {"empty_prod", check_empty_prod, "prod"},
-    {"denormal", check_denormal, NULL},   {"batches", check_batches, NULL},
+    {"empty_f32", check_empty, NULL},
+    {"as_strided", check_as_strided, NULL},
+    {"reshape", check_reshape, NULL},
+    {"permute", check_permute, NULL},
+    {"slice", check_slice, NULL},
+    {"select", check_select, NULL},
+    {"matmul", check_matmul, NULL},
+    {"add_broadcast", check_broadcast, NULL},
+    {"sigmoid", check_unary, "sigmoid"},
+    {"relu", check_unary, "relu"},
+    {"softplus", check_unary, "softplus"},
+    {"log", check_unary, "log"},
+    {"sqrt", check_unary, "sqrt"},
+    {"empty_max", check_empty_max, NULL},
+    {"empty_prod", check_empty_prod, "prod"},
+    {"denormal", check_denormal, NULL},
+    {"batches", check_batches, NULL},
 };
 
 static void count(tally *t, const char *class, int outcome)

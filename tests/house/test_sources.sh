@@ -20,6 +20,10 @@ find engine nn data train models tests cmake -name '*.[ch]' -o -name '*.def' -o 
     xargs wc -l | awk '$2 != "total" && $1 > 600 { print $2 " has " $1 " lines, needed at most 600" }' |
     fail_lines "long files"
 
+find engine nn data train models tests cmake -name '*.[ch]' -o -name '*.def' -o -name '*.cmake' |
+    xargs awk 'length > 120 { print FILENAME ":" FNR " has " length " columns, needed at most 120" }' |
+    fail_lines "long lines"
+
 code_of $(library_sources) >"$work/code"
 [ "$(wc -l <"$work/code")" -gt 1000 ] || fail "the sources were not found"
 

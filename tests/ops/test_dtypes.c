@@ -1,6 +1,6 @@
-/* Operators in the dtypes that the table's tests leave out (complex), on pairs of dtypes that promote to a third, on 0-dim
- * operands and 16-bit floats, against recorded results of PyTorch: dtypes exactly, integers in all bits, floats within a
- * few units of the last place of the larger part. */
+/* Operators in the dtypes that the table's tests leave out (complex), on pairs of dtypes that promote to a third, on
+ * 0-dim operands and 16-bit floats, against recorded results of PyTorch: dtypes exactly, integers in all bits, floats
+ * within a few units of the last place of the larger part. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -277,8 +277,8 @@ static void foreign_dtypes(void **state)
             }
             tn_tensor *y = tn_call(name, values, n);
             bool known_a = a < TN_QINT8, known_b = b < TN_QINT8; /* those beyond are stored alone */
-            bool bits_alone =
-                strstr("clone empty_like zeros_like new_zeros zero_", name) != NULL || ((strcmp(name, "to") == 0 || strcmp(name, "copy_") == 0) && a == b);
+            bool bits_alone = strstr("clone empty_like zeros_like new_zeros zero_", name) != NULL ||
+                              ((strcmp(name, "to") == 0 || strcmp(name, "copy_") == 0) && a == b);
             bool uses_b = op->n_in > 1 || form == TNI_OUT || strcmp(name, "to") == 0;
             if (!y)
                 check_error(name, name);
@@ -301,7 +301,8 @@ static void overlap(void **state)
             if (!name || !(pairs || (op->n_in == 1 && op->n_params == 1 && form == TNI_OUT)))
                 continue;
             tn_scope scope = tn_scope_begin();
-            tn_tensor *base = tn_arange(tn_int(0), tn_int(13), tn_int(1), claimed(op, TN_FLOAT32) ? TN_FLOAT32 : TN_INT64);
+            tn_tensor *base =
+                tn_arange(tn_int(0), tn_int(13), tn_int(1), claimed(op, TN_FLOAT32) ? TN_FLOAT32 : TN_INT64);
             tn_tensor *high = tn_narrow(base, 0, 1, 12), *low = tn_narrow(base, 0, 0, 12);
             tn_value values[3];
             memset(values, 0, sizeof values);

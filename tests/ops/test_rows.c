@@ -139,7 +139,8 @@ static void sums_as_the_tree(void **state)
     }
 }
 
-/* Dims of all kinds around the one that is reduced, shared out among threads, against rows that are made dense first. */
+/* Dims of all kinds around the one that is reduced, shared out among threads, against rows that are made dense first.
+ * */
 static void among_other_dims(void **state)
 {
     const int64_t sizes[] = {300, 3, 40, 5};

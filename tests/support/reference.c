@@ -234,8 +234,8 @@ static void compare(const reference_call *call, expectation *e, int row)
     }
 }
 
-enum { NEG, ABS, RELU, SQUARE, SIGN, FLOOR, CEIL, ROUND, TRUNC, BITS, ISNAN, ISINF, NOT, EXP, LOG, SIGMOID, TANH, SQRT, RECIPROCAL,
-       RSQRT, SIN, COS, LOG1P, EXPM1, ERF };
+enum { NEG, ABS, RELU, SQUARE, SIGN, FLOOR, CEIL, ROUND, TRUNC, BITS, ISNAN, ISINF, NOT, EXP, LOG, SIGMOID, TANH,
+       SQRT, RECIPROCAL, RSQRT, SIN, COS, LOG1P, EXPM1, ERF };
 
 static long double smooth(int row, long double x)
 {
@@ -418,8 +418,8 @@ static void largest(const reference_call *call, expectation *e, int row)
     for (int64_t i = 0; i < x->numel; i++) {
         int64_t inside, at = reduced_place(x, &e->grid, mask, flag(call, 2), i, &inside);
         cell c = x->cells[i], b = best[at];
-        bool take = !seen[at] || (dtype_is_float(x->dtype) ? !isnan(b.f) && ((least ? c.f < b.f : c.f > b.f) || isnan(c.f))
-                                                         : least ? c.i < b.i : c.i > b.i);
+        bool float_takes = !isnan(b.f) && ((least ? c.f < b.f : c.f > b.f) || isnan(c.f));
+        bool take = !seen[at] || (dtype_is_float(x->dtype) ? float_takes : least ? c.i < b.i : c.i > b.i);
         if (!take)
             continue;
         seen[at] = true;
@@ -447,7 +447,8 @@ static void dot(const grid *a, int64_t a_at, int64_t a_step, const grid *b, int6
     *c = rounded(total, a->dtype);
     if (!dtype_is_float(a->dtype))
         *c = cell_convert((cell){0, (int64_t)whole}, TN_INT64, a->dtype);
-    *bound = !dtype_is_float(a->dtype) ? 0 : (double)(k + 2) * unit(a->dtype) * (double)size + reference_ulp(c->f, a->dtype);
+    const double steps = (double)(k + 2) * (double)size;
+    *bound = !dtype_is_float(a->dtype) ? 0 : steps * unit(a->dtype) + reference_ulp(c->f, a->dtype);
 }
 
 static void matmul(const reference_call *call, expectation *e, int row)
@@ -493,7 +494,8 @@ static void linear(const reference_call *call, expectation *e, int family)
     const reference_argument *bias = reference_given(call, 2);
     (void)family;
     bool row = w->ndim == 1; /* weight [in]: one output, without a dim */
-    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM], k = w->sizes[w->ndim - 1], columns = row ? 1 : w->sizes[0];
+    int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM];
+    int64_t k = w->sizes[w->ndim - 1], columns = row ? 1 : w->sizes[0];
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[x->ndim - 1] = columns;
     e->grid = grid_new(x->dtype, sizes, x->ndim - row);

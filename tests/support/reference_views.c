@@ -274,7 +274,8 @@ static void cut(const reference_call *call, expectation *e, int row)
 static void diagonal(const reference_call *call, expectation *e, int row)
 {
     const grid *x = &call->arguments[0].grid;
-    int64_t offset = reference_integer(call, 1, 0), a = reference_integer(call, 2, 0), b = reference_integer(call, 3, 1);
+    int64_t offset = reference_integer(call, 1, 0), a = reference_integer(call, 2, 0),
+            b = reference_integer(call, 3, 1);
     int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM], length = 0;
     int n = 0;
     (void)row;
@@ -302,7 +303,8 @@ static void diagonal(const reference_call *call, expectation *e, int row)
 static void unfold(const reference_call *call, expectation *e, int row)
 {
     const grid *x = &call->arguments[0].grid;
-    int64_t dim = reference_integer(call, 1, 0), size = reference_integer(call, 2, 0), step = reference_integer(call, 3, 0);
+    int64_t dim = reference_integer(call, 1, 0), size = reference_integer(call, 2, 0),
+            step = reference_integer(call, 3, 0);
     int64_t sizes[GRID_NDIM], index[GRID_NDIM], own[GRID_NDIM], windows = 0;
     (void)row;
     dim += dim < 0 ? x->ndim : 0;

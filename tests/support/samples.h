@@ -19,7 +19,14 @@
 
 enum { SAMPLE_ARGUMENTS = 8, SAMPLE_NUMBERS = 8 };
 
-typedef enum sample_kind { SAMPLE_NONE, SAMPLE_TENSOR, SAMPLE_INTS, SAMPLE_NUMBER, SAMPLE_DTYPE, SAMPLE_INDEX } sample_kind;
+typedef enum sample_kind {
+    SAMPLE_NONE,
+    SAMPLE_TENSOR,
+    SAMPLE_INTS,
+    SAMPLE_NUMBER,
+    SAMPLE_DTYPE,
+    SAMPLE_INDEX
+} sample_kind;
 
 typedef struct sample_argument {
     sample_kind kind;

@@ -18,8 +18,8 @@ TN_BEGIN
  *         value (bool, int64, the default dtype or its complex twin)
  * result  [size], contiguous but for tn_zeros_format
  * errors  those of tn_empty; TN_ERROR_NOT_IMPLEMENTED (a dtype that is no number); tn_full: TN_ERROR_OVERFLOW (a value
- *         that the dtype does not hold, such as 300 in int8 or 1e39 in float32); tn_zeros_format: TN_ERROR_FORMAT (a format
- *         of another rank, or preserve), TN_ERROR_ARGUMENT (no format)
+ *         that the dtype does not hold, such as 300 in int8 or 1e39 in float32); tn_zeros_format: TN_ERROR_FORMAT (a
+ *         format of another rank, or preserve), TN_ERROR_ARGUMENT (no format)
  * cost    O(numel)
  * source  torch.zeros, torch.ones, torch.full */
 TN_API tn_tensor *tn_zeros(const int64_t *size, int ndim, tn_dtype dtype);
@@ -47,8 +47,8 @@ TN_API tn_tensor *tn_new_ones(tn_tensor *x, const int64_t *size, int ndim);
 TN_API tn_tensor *tn_new_full(tn_tensor *x, const int64_t *size, int ndim, tn_scalar value);
 
 /* start, start + step, ... below end, above it for a negative step:  x_i = start + i step.
- * dtype   float16 to float64, bfloat16, int8 to int64, uint8; TN_DTYPE_NONE: int64 when all three are integers, else the
- *         default dtype
+ * dtype   float16 to float64, bfloat16, int8 to int64, uint8; TN_DTYPE_NONE: int64 when all three are integers, else
+ *         the default dtype
  * result  [ceil((end - start) / step)]
  * errors  TN_ERROR_ARGUMENT (step 0; nan or infinite bounds; bounds that step leads away from; a complex number),
  *         TN_ERROR_OVERFLOW, TN_ERROR_DTYPE, TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY
@@ -56,10 +56,10 @@ TN_API tn_tensor *tn_new_full(tn_tensor *x, const int64_t *size, int ndim, tn_sc
  * source  torch.arange */
 TN_API tn_tensor *tn_arange(tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dtype);
 
-/* n numbers from start to end, both included, in equal steps; the half before the middle is counted from start, the other
- * from end.
- * dtype   float16 to float64, bfloat16, int8 to int64, uint8 (steps in float64, cut towards zero), complex64, complex128;
- *         TN_DTYPE_NONE: the default dtype, or its complex twin for complex bounds
+/* n numbers from start to end, both included, in equal steps; the half before the middle is counted from start, the
+ * other from end.
+ * dtype   float16 to float64, bfloat16, int8 to int64, uint8 (steps in float64, cut towards zero), complex64,
+ *         complex128; TN_DTYPE_NONE: the default dtype, or its complex twin for complex bounds
  * result  [n]
  * errors  TN_ERROR_ARGUMENT (n below 0), TN_ERROR_DTYPE, TN_ERROR_OVERFLOW (a bound that the dtype does not hold),
  *         TN_ERROR_NOT_IMPLEMENTED (another dtype), TN_ERROR_MEMORY
@@ -71,7 +71,8 @@ TN_API tn_tensor *tn_linspace(tn_scalar start, tn_scalar end, int64_t n, tn_dtyp
  * m       columns; -1: as many as rows
  * dtype   any number; TN_DTYPE_NONE: the default dtype
  * result  [n, m]
- * errors  TN_ERROR_ARGUMENT (n below 0, m below -1), those of tn_empty; TN_ERROR_NOT_IMPLEMENTED (a dtype that is no number)
+ * errors  TN_ERROR_ARGUMENT (n below 0, m below -1), those of tn_empty; TN_ERROR_NOT_IMPLEMENTED (a dtype that is no
+ *         number)
  * cost    O(n m)
  * source  torch.eye */
 TN_API tn_tensor *tn_eye(int64_t n, int64_t m, tn_dtype dtype);
@@ -79,8 +80,8 @@ TN_API tn_tensor *tn_eye(int64_t n, int64_t m, tn_dtype dtype);
 /* Copies.
  * tn_clone         same values, same order of strides without gaps (memory format "preserve")
  * tn_clone_format  the same in a memory format
- * tn_to            x itself (a new reference) if it has the dtype already, else a converted copy, preserving the order of
- *                  strides
+ * tn_to            x itself (a new reference) if it has the dtype already, else a converted copy, preserving the
+ *                  order of strides
  * tn_to_format     the same in a memory format, which x must have too to be returned itself; `copy` always copies.
  *                  dtype TN_DTYPE_NONE: x's
  * tn_tensor_from   a copy in any case, dtype TN_DTYPE_NONE: x's. As torch.tensor(array)
@@ -92,7 +93,8 @@ TN_API tn_tensor *tn_eye(int64_t n, int64_t m, tn_dtype dtype);
  *         step; float8_e4m3fn saturates at 448; anything but 0 is true; complex numbers give their real part
  * errors  common; tn_to and its kin: TN_ERROR_DTYPE (no dtype), TN_ERROR_FORMAT (a format of another rank);
  *         TN_ERROR_NOT_IMPLEMENTED (from or to a quantised or bits type); tn_copy_: TN_ERROR_SHAPE (src does not
- *         broadcast to self); tn_fill_: TN_ERROR_OVERFLOW (a value that the dtype does not hold, such as 1e39 in float32)
+ *         broadcast to self); tn_fill_: TN_ERROR_OVERFLOW (a value that the dtype does not hold, such as 1e39 in
+ *         float32)
  * grad    tn_clone, tn_to: x; tn_copy_: src
  * cost    O(numel)
  * source  torch.clone, torch.Tensor.to, copy_, fill_, zero_ */
@@ -117,8 +119,8 @@ TN_API tn_status tn_zero_(tn_tensor *self);
 TN_API tn_tensor *tn_cat(tn_tensor *const *tensors, int n, int dim);
 TN_API tn_tensor *tn_stack(tn_tensor *const *tensors, int n, int dim);
 
-/* The lower and the upper triangle of matrices; the other elements are 0. Diagonal k and what lies below (above) it stays:
- * k 0 is the main one, 1 the one above it.
+/* The lower and the upper triangle of matrices; the other elements are 0. Diagonal k and what lies below (above) it
+ * stays: k 0 is the main one, 1 the one above it.
  * x       [..., n, m]
  * dtype   any number but float8 and uint16 to uint64
  * result  x's shape, contiguous

@@ -81,8 +81,8 @@ TN_API bool tn_can_cast(tn_dtype from, tn_dtype to);
 TN_API tn_status tn_set_default_dtype(tn_dtype dtype);
 TN_API tn_dtype tn_get_default_dtype(void);
 
-/* A number with its kind. Kinds promote like PyTorch's Python numbers: a bool, integer, float or complex scalar does not
- * change the dtype of a tensor of the same or a higher kind. */
+/* A number with its kind. Kinds promote like PyTorch's Python numbers: a bool, integer, float or complex scalar does
+ * not change the dtype of a tensor of the same or a higher kind. */
 typedef enum tn_scalar_kind { TN_SCALAR_BOOL, TN_SCALAR_INT, TN_SCALAR_FLOAT, TN_SCALAR_COMPLEX } tn_scalar_kind;
 
 typedef struct tn_complex_value {

@@ -24,8 +24,8 @@ TN_BEGIN
  * source  torch.conj */
 TN_API tn_tensor *tn_conj(tn_tensor *x);
 
-/* x without the bit: x itself (a new reference) if it is not set, else a copy in x's order of strides, in which the other
- * bit is settled too.
+/* x without the bit: x itself (a new reference) if it is not set, else a copy in x's order of strides, in which the
+ * other bit is settled too.
  * errors  TN_ERROR_NULL, TN_ERROR_OVERFLOW, TN_ERROR_MEMORY
  * grad    x, twice differentiable
  * cost    O(1), or O(numel) for the copy

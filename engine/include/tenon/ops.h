@@ -3,10 +3,11 @@
  * Forms    tn_NAME makes a new tensor; tn_NAME_ writes into its first argument; tn_NAME_out writes into `out`, which is
  *          resized when its shape differs; _scalar forms take a number as second operand.
  * Shapes   operands broadcast as in NumPy and PyTorch: aligned from the right, each pair of sizes equal or one a 1.
- * Dtypes   those that PyTorch's CPU has for the operator. 16-bit floats compute in float32 and round once, small integers
- *          wrap; float8, quantised and bits types are stored, copied and viewed only. "Promoted" is PyTorch's
- *          result_type: the highest kind among the operands wins; within a kind tensors with dimensions beat 0-dim ones, which beat scalars. A result
- *          is written into an in-place or `out` tensor only if tn_can_cast.
+ * Dtypes   those that PyTorch's CPU has for the operator. 16-bit floats compute in float32 and round once, small
+ *          integers wrap; float8, quantised and bits types are stored, copied and viewed only. "Promoted" is
+ *          PyTorch's result_type: the highest kind among the operands wins; within a kind tensors with dimensions
+ *          beat 0-dim ones, which beat scalars. A result is written into an in-place or `out` tensor only if
+ *          tn_can_cast.
  * Layout   a new result keeps the first operand's order of strides, without gaps.
  * Meta     all of it works on meta tensors, giving shapes, strides and dtypes. A 0-dim operand of arithmetic and
  *          comparisons may be on the CPU all the same, as it stands for a number.
@@ -31,8 +32,8 @@ TN_BEGIN
 
 /* Arithmetic:  add a + b,  sub a - b,  mul a b,  div a / b;  the _alpha forms a + alpha b,  a - alpha b.
  * a, b    any shapes that broadcast
- * dtype   float16 to float64, bfloat16, int8 to int64, uint8, bool (sub refuses it), complex; mul and div also uint16 to
- *         uint64; div not complex32
+ * dtype   float16 to float64, bfloat16, int8 to int64, uint8, bool (sub refuses it), complex; mul and div also uint16
+ *         to uint64; div not complex32
  * result  broadcast shape, promoted dtype; integers wrap; div is true division, integers give the default dtype
  * errors  common; TN_ERROR_DTYPE (bool for sub; a decimal alpha for integers, a bool one for numbers),
  *         TN_ERROR_ARGUMENT (by name: two numbers)
@@ -78,7 +79,8 @@ TN_API tn_status tn_maximum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_minimum_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
 /* Every element brought between two bounds:  min(max(x, low), high).
- * low, high  NULL: no such bound. A high one below the low one wins; a NaN one makes everything NaN; a NaN element stays
+ * low, high  NULL: no such bound. A high one below the low one wins; a NaN one makes everything NaN; a NaN
+ *            element stays
  * dtype   all real ones but float8; bool is promoted by the bounds
  * result  x's shape, the dtype that x and the bounds promote to
  *         bounds beyond an integer dtype's range leave everything
@@ -234,15 +236,14 @@ TN_API tn_status tn_gt_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_ge_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
 /* One operand, element by element:  neg -x,  abs |x|,  relu max(x, 0) (NaN stays NaN),  exp e^x,  log of base e,
- * sigmoid 1/(1+e^-x),  tanh,  sqrt,  reciprocal 1/x,  square x^2,  sign (-1, 0 or 1; of NaN 0),  floor,  ceil,  round to
- * nearest and even,  trunc towards zero.
- * dtype   neg, abs, square: float16 to float64, bfloat16, int8 to int64, uint8, complex (abs also float8 with a sign, square
- *         bool); relu, sign, floor, ceil, round,
- *         trunc: the real ones of these (sign also bool, the others uint16 to uint64); the others all but float8 and
- *         complex32, integers and bool converted
- * result  x's shape and dtype; abs of complex numbers: their real dtype; square of bool: int64; exp, log, sigmoid, tanh, sqrt and reciprocal of
- *         integers and bool: the default dtype. exp, log, sigmoid and tanh are within 2 ulp; 16-bit floats compute in
- *         float32 and round once
+ * sigmoid 1/(1+e^-x),  tanh,  sqrt,  reciprocal 1/x,  square x^2,  sign (-1, 0 or 1; of NaN 0),  floor,  ceil,
+ * round to nearest and even,  trunc towards zero.
+ * dtype   neg, abs, square: float16 to float64, bfloat16, int8 to int64, uint8, complex (abs also float8 with a sign,
+ *         square bool); relu, sign, floor, ceil, round, trunc: the real ones of these (sign also bool, the others
+ *         uint16 to uint64); the others all but float8 and complex32, integers and bool converted
+ * result  x's shape and dtype; abs of complex numbers: their real dtype; square of bool: int64; exp, log, sigmoid,
+ *         tanh, sqrt and reciprocal of integers and bool: the default dtype. exp, log, sigmoid and tanh are within 2
+ *         ulp; 16-bit floats compute in float32 and round once
  * errors  common; TN_ERROR_DTYPE (bool where it is no operand; abs_ of complex numbers)
  * grad    x, twice differentiable; of sign, floor, ceil, round, trunc zero
  * cost    O(numel), at memory speed for large float32
@@ -344,9 +345,9 @@ TN_API tn_status tn_logical_not_out(tn_tensor *out, tn_tensor *x);
  * argmax      int64 index of the first largest element along dim; NaN counts as the largest; argmin: of the smallest
  * argmax_all, argmin_all  that of the flattened tensor
  * dtype   float16 to float64, bfloat16, int8 to int64, uint8; bool for sum, amax and amin; complex for sum and mean;
- *         uint16 to uint64 for sum. 16-bit floats are added in float64 and rounded once. The argument: x is converted to it
- *         first; TN_DTYPE_NONE:
- *         sum of integers and bool is int64, all else has x's dtype. The out forms of sum and mean add in out's dtype
+ *         uint16 to uint64 for sum. 16-bit floats are added in float64 and rounded once. The argument: x is converted
+ *         to it first; TN_DTYPE_NONE: sum of integers and bool is int64, all else has x's dtype. The out forms of sum
+ *         and mean add in out's dtype
  * errors  common; TN_ERROR_DIM (out of range, twice, more than 64), TN_ERROR_ARGUMENT (n_dims below 0), TN_ERROR_DTYPE
  *         (mean of what is not floating; out of another dtype than the result), TN_ERROR_EMPTY (amax and argmax over
  *         nothing)
@@ -401,9 +402,9 @@ TN_API tn_status tn_linear_out(tn_tensor *out, tn_tensor *x, tn_tensor *weight, 
  *   TN_ORDER_SEQUENTIAL_FMA  the same with one rounding per step: s = fma(x_k, w_k, s)
  *   TN_ORDER_MKL             as PyTorch 2.15's wheel (MKL 2024.2, AVX-512, one thread) was recorded to add in the
  *                            layers of a 2-16-16-1 net on 200 points; for other sizes and CPUs MKL chooses other
- *                            orders. Several outputs: as SEQUENTIAL_FMA. One output: rounded products in eight lanes, x_0 and x_1 in lane 0,
- *                            x_(j+1) in lane j, later blocks of eight likewise, lanes summed in halves (4, 2, 1); then
- *                            the bias
+ *                            orders. Several outputs: as SEQUENTIAL_FMA. One output: rounded products in eight lanes,
+ *                            x_0 and x_1 in lane 0, x_(j+1) in lane j, later blocks of eight likewise, lanes summed
+ *                            in halves (4, 2, 1); then the bias
  * tn_sigmoid_reference is 1 / (1 + exp(-x)) with the C library's exp of x's dtype; with TN_ORDER_MKL and float32 as
  * that wheel does on contiguous tensors: SLEEF's expf_u10 bits, and the C library's for the last numel mod 32 elements.
  * x, weight, bias  as in tn_linear
@@ -418,8 +419,8 @@ TN_API tn_tensor *tn_sigmoid_reference(tn_tensor *x, tn_order order);
 
 /* Whether a and b have the same shape and equal elements, in the dtype that they promote to; NaN is never equal.
  * dtype   all numbers
- * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type), TN_ERROR_MEMORY;
- *         then, and while an error is pending, false
+ * errors  TN_ERROR_NULL, TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type),
+ *         TN_ERROR_MEMORY; then, and while an error is pending, false
  * cost    O(numel)
  * source  torch.equal */
 TN_API bool tn_equal(tn_tensor *a, tn_tensor *b);
@@ -428,16 +429,16 @@ TN_API bool tn_equal(tn_tensor *a, tn_tensor *b);
  * equal_nan. torch's defaults are rtol 1e-5, atol 1e-8.
  * dtype   all numbers, both the same; 16-bit floats are compared in their own arithmetic
  * errors  TN_ERROR_NULL, TN_ERROR_DTYPE (two dtypes), TN_ERROR_ARGUMENT (a negative or NaN tolerance), TN_ERROR_SHAPE
- *         (no broadcasting), TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type), TN_ERROR_MEMORY;
- *         then, and while an error is pending, false
+ *         (no broadcasting), TN_ERROR_DEVICE (on meta), TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type),
+ *         TN_ERROR_MEMORY; then, and while an error is pending, false
  * cost    O(numel)
  * source  torch.allclose */
 TN_API bool tn_allclose(tn_tensor *a, tn_tensor *b, double rtol, double atol, bool equal_nan);
 
 /* Asserts that two tensors are close:  |actual - expected| <= atol + rtol |expected|.
- * options  NULL or zeroed: PyTorch's tolerances for the dtype (float16 1e-3, 1e-5; bfloat16 1.6e-2, 1e-5; float32 1.3e-6,
- *          1e-5; float64 1e-7, 1e-7; complex as their parts; float8 in all bits, integers exact; of two dtypes the
- *          larger), checking the dtype
+ * options  NULL or zeroed: PyTorch's tolerances for the dtype (float16 1e-3, 1e-5; bfloat16 1.6e-2, 1e-5; float32
+ *          1.3e-6, 1e-5; float64 1e-7, 1e-7; complex as their parts; float8 in all bits, integers exact; of two
+ *          dtypes the larger), checking the dtype
  * dtype    all numbers
  * errors   TN_ERROR_NOT_CLOSE with PyTorch's report as the message, for the first of shape, strides if asked, device,
  *          dtype, values that do not match; TN_ERROR_NULL, TN_ERROR_ARGUMENT (a negative or NaN tolerance),

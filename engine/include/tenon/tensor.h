@@ -54,8 +54,9 @@ typedef enum tn_layout {
     TN_JAGGED
 } tn_layout;
 
-/* The layout of that name, "strided", "sparse_coo", "mkldnn", "jagged" and so on; and the name of a layout ("invalid" for
- * another number, never NULL). Layouts other than strided parse, and are refused when a tensor is asked for in them.
+/* The layout of that name, "strided", "sparse_coo", "mkldnn", "jagged" and so on; and the name of a layout ("invalid"
+ * for another number, never NULL). Layouts other than strided parse, and are refused when a tensor is asked for in
+ * them.
  * errors  tn_layout_from_name: TN_ERROR_NULL, TN_ERROR_NAME; then TN_STRIDED */
 TN_API tn_layout tn_layout_from_name(const char *name);
 TN_API const char *tn_layout_name(tn_layout layout);
@@ -139,7 +140,8 @@ TN_API tn_tensor *tn_base(const tn_tensor *x);
  * errors  TN_ERROR_NULL */
 TN_API bool tn_is_same_storage(const tn_tensor *a, const tn_tensor *b);
 
-/* Bytes of x's storage (tenon/storage.h), and the address of its first byte (NULL on meta, or when there are none): valid as tn_data's.
+/* Bytes of x's storage (tenon/storage.h), and the address of its first byte (NULL on meta, or when there are none):
+ * valid as tn_data's.
  * errors  TN_ERROR_NULL */
 TN_API size_t tn_storage_nbytes(const tn_tensor *x);
 TN_API const void *tn_storage_data(const tn_tensor *x);
@@ -172,8 +174,8 @@ TN_API bool *tn_data_bool_mut(tn_tensor *x);
  * dtype   all numbers; tn_item and tn_item_i64 of a complex element need an imaginary part of 0; tn_item_scalar also
  *         quantised and bits types, whose stored integer it gives
  * errors  TN_ERROR_NULL, TN_ERROR_NOT_SCALAR (not exactly one element), TN_ERROR_DEVICE (on meta),
- *         TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type); TN_ERROR_OVERFLOW (an imaginary part; tn_item_i64: nan, or
- *         what 64 bits do not hold). Then, and while an error is pending, NaN, 0, or the integer 0
+ *         TN_ERROR_NOT_IMPLEMENTED (a quantised or bits type); TN_ERROR_OVERFLOW (an imaginary part; tn_item_i64:
+ *         nan, or what 64 bits do not hold). Then, and while an error is pending, NaN, 0, or the integer 0
  * source  Tensor.item */
 TN_API double tn_item(const tn_tensor *x);
 TN_API int64_t tn_item_i64(const tn_tensor *x);
