@@ -30,7 +30,7 @@ if(TENON_SANITIZE)
     add_compile_options(-fno-sanitize=null -Wno-maybe-uninitialized)
   endif()
 else()
-  set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
+  set(CMAKE_C_FLAGS_DEBUG "-O0 -g3 -gdwarf-4") # valgrind does not read the later format of clang
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT TENON_SANITIZE)
   add_compile_options(-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)

@@ -17,21 +17,25 @@ static inline int64_t cut(double x)
 }
 
 #define FROM float
+#define NUMBER(x) (x)
 #define FROM_NAME f32
 #define TO_I64(x) cut((double)(x))
 #include "core/convert.kernel.h"
 
 #define FROM double
+#define NUMBER(x) (x)
 #define FROM_NAME f64
 #define TO_I64(x) cut(x)
 #include "core/convert.kernel.h"
 
 #define FROM int64_t
+#define NUMBER(x) (x)
 #define FROM_NAME i64
 #define TO_I64(x) (x)
 #include "core/convert.kernel.h"
 
-#define FROM uint8_t
+#define FROM uint8_t /* bool: any byte but 0 is true */
+#define NUMBER(x) ((x) != 0)
 #define FROM_NAME b8
 #define TO_I64(x) (int64_t)((x) != 0)
 #include "core/convert.kernel.h"

@@ -1,4 +1,5 @@
-/* Conversions out of one dtype. Included once for each: FROM is its C type, FROM_NAME its suffix. */
+/* Conversions out of one dtype. Included once for each: FROM is its C type, FROM_NAME its suffix,
+ * NUMBER(x) what an x in memory counts for. */
 #define JOIN_(a, b, c) a##b##c
 #define JOIN(a, b, c) JOIN_(a, b, c)
 #define ROW(name) JOIN(name, _from_, FROM_NAME)
@@ -10,11 +11,11 @@ static void ROW(to_f32)(void *to, int64_t to_stride, const void *from, int64_t f
     if (to_stride == sizeof(float) && from_stride == sizeof(FROM)) {
         float *restrict dense = to; /* rows of different dtypes never overlap */
         for (int64_t i = 0; i < n; i++)
-            dense[i] = (float)((const FROM *)from)[i];
+            dense[i] = (float)NUMBER(((const FROM *)from)[i]);
         return;
     }
     for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)
-        *(float *)(void *)y = (float)*(const FROM *)(const void *)x;
+        *(float *)(void *)y = (float)NUMBER(*(const FROM *)(const void *)x);
 }
 
 static void ROW(to_f64)(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n)
@@ -24,11 +25,11 @@ static void ROW(to_f64)(void *to, int64_t to_stride, const void *from, int64_t f
     if (to_stride == sizeof(double) && from_stride == sizeof(FROM)) {
         double *restrict dense = to;
         for (int64_t i = 0; i < n; i++)
-            dense[i] = (double)((const FROM *)from)[i];
+            dense[i] = (double)NUMBER(((const FROM *)from)[i]);
         return;
     }
     for (int64_t i = 0; i < n; i++, y += to_stride, x += from_stride)
-        *(double *)(void *)y = (double)*(const FROM *)(const void *)x;
+        *(double *)(void *)y = (double)NUMBER(*(const FROM *)(const void *)x);
 }
 
 static void ROW(to_i64)(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n)
@@ -64,4 +65,5 @@ static void ROW(to_bool)(void *to, int64_t to_stride, const void *from, int64_t 
 #undef JOIN_
 #undef FROM
 #undef FROM_NAME
+#undef NUMBER
 #undef TO_I64

@@ -73,10 +73,10 @@ static tn_status add_mask(plan *p, int dim, tn_tensor *mask)
     tn_tensor *bools = tn_to(mask, TN_BOOL), *dense = bools ? tn_contiguous(bools) : NULL, *lists[TN_MAX_NDIM];
     if (!dense)
         return tni_pending();
-    const bool *on = (const bool *)tni_data(dense);
+    const uint8_t *on = (const uint8_t *)tni_data(dense); /* any byte but 0 is true */
     int64_t count = 0, found = 0;
     for (int64_t i = 0; i < dense->numel; i++)
-        count += on[i];
+        count += on[i] != 0;
     for (int d = 0; d < mask->ndim; d++) {
         lists[d] = zero_positions(count);
         if (add_list(p, dim + d, lists[d]))

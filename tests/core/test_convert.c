@@ -202,4 +202,25 @@ static void common_pairs(void **state)
     assert_true(pairs >= 40);
 }
 
-TEST_MAIN(test(common_pairs), test(values), test(bits_alone), test(scalars))
+/* A bool that came as other bytes (view_dtype, DLPack) counts as PyTorch counts it. */
+static void any_byte_but_zero_is_true(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    const unsigned char bytes[] = {0, 1, 2, 255};
+    tn_tensor *truth = tn_view_dtype(tn_from_array(bytes, (int64_t[]){4}, 1, TN_UINT8), TN_BOOL);
+    for (int dtype = 0; dtype < TN_DTYPE_COUNT; dtype++) {
+        tn_tensor *x = tn_to(truth, (tn_dtype)dtype), *y = x ? tn_to(x, TN_FLOAT64) : NULL;
+        tn_error_clear(); /* no number */
+        for (int i = 0; y && dtype != TN_BOOL && dtype != TN_FLOAT8_E8M0FNU && i < 4; i++)
+            assert_true(tn_data_f64(y)[i] == (i > 0));
+    }
+    const tn_index mask = tn_index_tensor(truth);
+    tn_tensor *four_numbers = tn_arange(tn_int(0), tn_int(4), tn_int(1), TN_INT64);
+    assert_int_equal(tn_numel(tn_getitem(four_numbers, &mask, 1)), 3);
+    assert_int_equal(tn_setitem_scalar(four_numbers, &mask, 1, tn_int(9)), TN_OK);
+    assert_int_equal(tn_data_i64(four_numbers)[0], 0);
+    tn_scope_end(scope);
+}
+
+TEST_MAIN(test(any_byte_but_zero_is_true), test(common_pairs), test(values), test(bits_alone), test(scalars))
