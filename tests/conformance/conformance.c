@@ -76,13 +76,20 @@ static bool is_wanted(const tally *t, const char *name)
     return !t->wanted;
 }
 
+/* What every case has: else a slip of the pen would pass for a case that is fine. */
+static bool is_case(const json_t *test)
+{
+    return json_is_string(json_object_get(test, "id")) && json_is_string(json_object_get(test, "group")) &&
+           json_is_array(json_object_get(test, "program")) && json_is_object(json_object_get(test, "expect"));
+}
+
 static void run_case(tally *t, const json_t *test)
 {
     static replay r;
     static char differences[LEVELS][TEXT];
     const char *id = json_string_value(json_object_get(test, "id"));
     const char *name = json_string_value(json_object_get(test, "group"));
-    if (!id || !name || !is_wanted(t, name))
+    if (!is_wanted(t, name))
         return;
     group *g = group_of(t, name);
     int outcome = PASSED;
@@ -124,8 +131,17 @@ static bool run_file(tally *t, const char *path)
             good = false;
             continue;
         }
-        run_case(t, test);
+        if (is_case(test)) {
+            run_case(t, test);
+        } else {
+            fprintf(stderr, "%s:%d: no case, which has an id, a group, a program and an expect\n", path, number);
+            good = false;
+        }
         json_decref(test);
+    }
+    if (file && ferror(file)) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        good = false;
     }
     free(line);
     if (file)
@@ -161,5 +177,9 @@ int main(int argc, char **argv)
         else
             good = run_file(&t, argv[i]) && good;
     report(&t);
+    if (good && t.total[PASSED] + t.total[FAILED] + t.total[SKIPPED] == 0) {
+        fprintf(stderr, "no case was there to run\n");
+        good = false;
+    }
     return !good ? 2 : t.total[FAILED] > 0;
 }
