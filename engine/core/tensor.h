@@ -116,10 +116,11 @@ static inline bool tni_known_row(const tn_tensor *x)
     return __atomic_load_n(&x->contiguity, __ATOMIC_RELAXED) == TNI_ROW;
 }
 
-/* First element. The tensor has a storage with memory. */
+/* First element, for reading and writing where the storage has memory. (On meta, whose data is NULL, a number of bytes:
+ * hence no arithmetic on pointers.) */
 static inline char *tni_data(const tn_tensor *x)
 {
-    return x->storage->data + x->offset * tni_itemsize((tn_dtype)x->dtype);
+    return (char *)((uintptr_t)x->storage->data + (uintptr_t)(x->offset * tni_itemsize((tn_dtype)x->dtype)));
 }
 
 static inline void tni_written(tn_tensor *x)
