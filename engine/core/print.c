@@ -80,7 +80,8 @@ static shown shown_of(const printer *p, int dim)
 static const char *shown_at(const printer *p, int dim, const shown *s, int64_t i, const char *at)
 {
     int64_t index = s->cut && i >= s->edge ? s->size - s->count + i : i;
-    return at + index * p->x->strides[dim] * p->bytes;
+    int64_t by = index * p->x->strides[dim] * p->bytes;
+    return (const char *)((uintptr_t)at + (uintptr_t)by); /* a zero tensor has no memory: a number, not a place */
 }
 
 static tn_scalar element_of(const tn_tensor *x, const char *at)
