@@ -4,26 +4,10 @@
 #include <tenon/tenon.h>
 
 #include "core/tensor.h"
+#include "support/errors.h"
 #include "support/test.h"
 
 #define LIST(...) ((const int64_t[]){__VA_ARGS__})
-
-static void expect(tn_status status, int line)
-{
-    if (tn_error_code() != status)
-        fail_msg("line %d: %s (%s), needed %s", line, tn_status_name(tn_error_code()), tn_error_message(),
-                 tn_status_name(status));
-    if (status != TN_OK && (!strstr(tn_error_message(), ": ") || strchr(tn_error_message(), '\n')))
-        fail_msg("line %d: not a proper message: %s", line, tn_error_message());
-    tn_error_clear();
-}
-
-#define EXPECT(status) expect(status, __LINE__)
-#define REFUSED(call, status)                                                                                          \
-    do {                                                                                                               \
-        assert_null(call);                                                                                             \
-        EXPECT(status);                                                                                                \
-    } while (0)
 
 static int64_t live_blocks(void)
 {

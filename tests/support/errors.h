@@ -1,4 +1,5 @@
-/* The pending error is the one that was meant, and says why; it is cleared. */
+/* The pending error is the one that was meant, and says why; it is cleared. expect_error asks for a part of the
+ * message, EXPECT for its form alone (TN_OK: that there is none), REFUSED also that a maker made nothing. */
 #ifndef TENON_TESTS_SUPPORT_ERRORS_H
 #define TENON_TESTS_SUPPORT_ERRORS_H
 
@@ -16,5 +17,23 @@ static inline void expect_error_at(const char *file, int line, tn_status status,
 }
 
 #define expect_error(status, part) expect_error_at(__FILE__, __LINE__, (status), (part))
+
+static inline void expect_status_at(const char *file, int line, tn_status status)
+{
+    const char *message = tn_error_message();
+    if (tn_error_code() != status)
+        fail_msg("%s:%d: %s (%s), needed %s", file, line, tn_status_name(tn_error_code()), message,
+                 tn_status_name(status));
+    if (status != TN_OK && (!strstr(message, ": ") || strchr(message, '\n')))
+        fail_msg("%s:%d: not a proper message: %s", file, line, message);
+    tn_error_clear();
+}
+
+#define EXPECT(status) expect_status_at(__FILE__, __LINE__, (status))
+#define REFUSED(call, status)                                                                                          \
+    do {                                                                                                               \
+        assert_null(call);                                                                                             \
+        EXPECT(status);                                                                                                \
+    } while (0)
 
 #endif
