@@ -131,6 +131,19 @@ static const struct key {
     {"version", LEVEL_VERSION},
 };
 
+/* Nothing requires a gradient: what is absent, or as in a tensor without one, is so. */
+static void check_tape(judge *j, const char *name, const json_t *expected)
+{
+    static const char *const tape[] = {"requires_grad", "grad", "retains_grad", "grad_fn_error", "grad_fn"};
+    for (int k = 0; k < 5; k++) {
+        const json_t *x = json_object_get(expected, tape[k]);
+        if (x && !json_is_false(x) && !json_is_null(x))
+            differ(j, k < 4 ? LEVEL_TAPE : LEVEL_NAMES, "%s %s: expected, came nothing", name, tape[k]);
+    }
+    if (json_is_false(json_object_get(expected, "is_leaf")))
+        differ(j, LEVEL_TAPE, "%s is_leaf: expected false, came true", name);
+}
+
 static void check_tensor(judge *j, const char *name, const tn_tensor *x, const json_t *expected)
 {
     json_t *came = describe(x);
@@ -145,16 +158,24 @@ static void check_tensor(judge *j, const char *name, const tn_tensor *x, const j
             tol = (tolerance){1e-12, 0};
         check(j, keys[k].level, name, keys[k].name, json_object_get(came, keys[k].name), need, tol);
     }
-    static const char *const tape[] = {"requires_grad", "grad", "retains_grad", "grad_fn_error"};
-    for (int k = 0; k < 4; k++)
-        if (json_object_get(expected, tape[k]))
-            differ(j, LEVEL_TAPE, "%s %s: expected, came nothing", name, tape[k]);
-    check(j, LEVEL_NAMES, name, "is_view", json_object_get(came, "is_view"), json_object_get(expected, "is_view"),
-          (tolerance){0, 0});
+    check_tape(j, name, expected);
+    if (tn_is_view(x) != json_is_true(json_object_get(expected, "is_view")))
+        differ(j, LEVEL_NAMES, "%s is_view: expected %s", name, tn_is_view(x) ? "no view, came one" : "a view, came none");
     const char *base = json_string_value(json_object_get(expected, "base"));
-    if (base && (!tn_is_view(x) || tn_base(x) != replay_find(j->r, base)))
-        differ(j, LEVEL_NAMES, "%s base: expected %s, came another", name, base);
+    const tn_tensor *of = tn_is_view(x) ? tn_base(x) : NULL;
+    if (base && (!of || of != replay_find(j->r, base)))
+        differ(j, LEVEL_NAMES, "%s base: expected %s, came %s", name, base, of ? "another" : "none");
     json_decref(came);
+}
+
+/* Every name that is alive at the end is described, unless the case keeps some only; temporaries never are. */
+static void check_kept(judge *j, const json_t *keep, const json_t *tensors)
+{
+    for (int i = 0; i < j->r->n_names; i++) {
+        const char *name = j->r->names[i].name;
+        if (!json_is_array(keep) && name[0] != '%' && !json_object_get(tensors, name))
+            differ(j, LEVEL_CORE, "%s: expected none, came a tensor", name);
+    }
 }
 
 /* Storages that have the same number are the same, others are not. */
@@ -224,9 +245,13 @@ void compare_case(const replay *r, const json_t *test, char differences[LEVELS][
         else
             check(&j, LEVEL_CORE, "attempt", label, came, value, (tolerance){0, 0});
     }
+    json_object_foreach(r->attempts, label, value)
+        if (!json_object_get(attempts, label))
+            differ(&j, LEVEL_CORE, "attempt %s: expected none, came one", label);
     check_texts(&j, "observed", r->observed, json_object_get(expect, "observed"));
     check_texts(&j, "printed", r->printed, json_object_get(expect, "printed"));
-    if (json_object_get(expect, "events"))
+    if (json_array_size(json_object_get(expect, "events")) > 0)
         differ(&j, LEVEL_TAPE, "events: expected some, came none");
     check_tensors(&j, json_object_get(expect, "tensors"));
+    check_kept(&j, json_object_get(test, "keep"), json_object_get(expect, "tensors"));
 }

@@ -1,8 +1,9 @@
 /* conformance [--groups a,b,...] FILE.jsonl...: replays recorded programs through calls by name and compares.
  *
  * A line for each failing case (id, level, what was expected, what came), one for each skipped one (id, what is
- * missing), a table by group, and the totals as the last line. Differences at the level of names are told, and fail
- * no case. Exit status: 0 when nothing failed, 1 when something did, 2 for a file that cannot be read. */
+ * missing), a table by group, and the totals as the last line. A malformed case has failed, under its id or, where it
+ * has none, its line; the next ones run. Exit status: 0 when nothing failed, 1 when something did, 2 for a file that
+ * cannot be read. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ json_t *read_line(const char *line)
     if (!copy)
         return NULL;
     copy[used] = '\0';
-    json_t *value = json_loads(copy, 0, NULL);
+    json_t *value = json_loads(copy, JSON_REJECT_DUPLICATES, NULL);
     free(copy);
     return value;
 }
@@ -76,11 +77,28 @@ static bool is_wanted(const tally *t, const char *name)
     return !t->wanted;
 }
 
-/* What every case has: else a slip of the pen would pass for a case that is fine. */
-static bool is_case(const json_t *test)
+static void count(tally *t, group *g, int outcome)
 {
-    return json_is_string(json_object_get(test, "id")) && json_is_string(json_object_get(test, "group")) &&
-           json_is_array(json_object_get(test, "program")) && json_is_object(json_object_get(test, "expect"));
+    g->count[outcome]++;
+    t->total[outcome]++;
+}
+
+/* False: the case was malformed and has failed. */
+static bool is_case(tally *t, const json_t *test, const char *path, int number)
+{
+    char wrong[256];
+    const char *id = json_string_value(json_object_get(test, "id"));
+    const char *name = json_string_value(json_object_get(test, "group"));
+    if (case_is_well_formed(test, wrong, sizeof wrong))
+        return true;
+    if (name && !is_wanted(t, name))
+        return false;
+    if (id)
+        printf("FAILED %s [malformed] %s:%d: %s\n", id, path, number, wrong);
+    else
+        printf("FAILED %s:%d [malformed] %s\n", path, number, wrong);
+    count(t, group_of(t, name ? name : "malformed"), FAILED);
+    return false;
 }
 
 static void run_case(tally *t, const json_t *test)
@@ -104,14 +122,13 @@ static void run_case(tally *t, const json_t *test)
             if (!differences[l][0])
                 continue;
             g->levels[l]++;
-            outcome = l == LEVEL_NAMES ? outcome : FAILED;
-            printf("%s %s [%s] %s\n", l == LEVEL_NAMES ? "note" : "FAILED", id, level_names[l], differences[l]);
+            outcome = FAILED;
+            printf("FAILED %s [%s] %s\n", id, level_names[l], differences[l]);
         }
     }
     replay_free(&r);
     tn_scope_end(scope);
-    g->count[outcome]++;
-    t->total[outcome]++;
+    count(t, g, outcome);
 }
 
 static bool run_file(tally *t, const char *path)
@@ -123,19 +140,16 @@ static bool run_file(tally *t, const char *path)
     bool good = file != NULL;
     if (!file)
         fprintf(stderr, "%s: cannot be opened\n", path);
-    while (file && getline(&line, &room, file) > 0) {
+    for (ssize_t length; file && (length = getline(&line, &room, file)) > 0;) {
         number++;
-        json_t *test = read_line(line);
-        if (!test) {
-            fprintf(stderr, "%s:%d: no JSON\n", path, number);
-            good = false;
+        if (line[strspn(line, " \t\r\n")] == '\0' && (size_t)length == strlen(line))
             continue;
-        }
-        if (is_case(test)) {
+        json_t *test = (size_t)length == strlen(line) ? read_line(line) : NULL; /* a NUL byte would hide the rest */
+        if (!test) {
+            printf("FAILED %s:%d [malformed] no JSON, or a key twice in one object\n", path, number);
+            count(t, group_of(t, "malformed"), FAILED);
+        } else if (is_case(t, test, path, number)) {
             run_case(t, test);
-        } else {
-            fprintf(stderr, "%s:%d: no case, which has an id, a group, a program and an expect\n", path, number);
-            good = false;
         }
         json_decref(test);
     }

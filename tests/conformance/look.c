@@ -265,9 +265,11 @@ static const struct query {
 } queries[] = {
 #define WORD(name, codes)
 #define QUERY(name, codes) {#name, codes},
+#define LATER(name)
 #include "conformance/vocabulary.def"
 #undef WORD
 #undef QUERY
+#undef LATER
 };
 
 bool query_codes(const char *name, const char **codes)

@@ -35,15 +35,11 @@ static const char *word_of(const json_t *statement, size_t i)
 /* Whether all that the statements need is there. */
 static bool is_there(const json_t *statements, char *missing, size_t size)
 {
-    static const char *const known[] = {"assign", "do", "observe", "attempt", "multi", "print", "print_options",
-                                        "default_dtype", "del"};
     for (size_t i = 0; i < json_array_size(statements); i++) {
         const json_t *s = json_array_get(statements, i), *call = json_array_get(s, json_array_size(s) > 2 ? 2 : 1);
         const char *kind = word_of(s, 0);
-        bool there = false;
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            there = there || strcmp(known[k], kind) == 0;
-        if (!there) {
+        bool there = true;
+        if (!statement_is_there(kind)) {
             snprintf(missing, size, "statement %s", kind);
             return false;
         }

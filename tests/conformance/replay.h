@@ -24,15 +24,22 @@ typedef struct replay {
     char missing[128]; /* what is not there yet: the case is skipped */
 } replay;
 
-/* Runs the program inside the innermost scope. With something missing nothing has run. */
+/* Whether a case can run and be compared, all of it; else *wrong says what is malformed. */
+bool case_is_well_formed(const json_t *test, char *wrong, size_t size);
+
+/* Runs the program of a well-formed case inside the innermost scope. With something missing nothing has run. */
 void replay_run(replay *r, const json_t *program);
 void replay_free(replay *r);
 tn_tensor *replay_find(const replay *r, const char *name);
 void replay_bind(replay *r, const char *name, tn_tensor *x);
 
-/* Whether a call or a query is there; *codes are its parameters (vocabulary.def). */
+/* Whether a kind of statement is there. */
+bool statement_is_there(const char *kind);
+/* The parameters of a call or a query (vocabulary.def), or whether it is one of a later family; and whether the library
+ * has it. */
 bool word_codes(const char *name, const char **codes);
 bool query_codes(const char *name, const char **codes);
+bool word_is_later(const char *name);
 bool word_is_there(const json_t *call, char *missing, size_t size);
 bool query_is_there(const json_t *query, char *missing, size_t size);
 
@@ -46,8 +53,7 @@ json_t *query_answer(const replay *r, const json_t *query);
 typedef struct boxes {
     tn_value values[8];
     int n;
-    void *blocks[16];
-    int n_blocks;
+    struct block *blocks;
 } boxes;
 /* Boxes arguments from `first` on by codes; false with an error raised by the runner for what does not fit. */
 bool box_all(boxes *b, const replay *r, const json_t *call, const char *codes);

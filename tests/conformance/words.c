@@ -12,10 +12,30 @@ typedef struct word {
 static const word words[] = {
 #define WORD(name, codes) {#name, codes},
 #define QUERY(name, codes)
+#define LATER(name)
 #include "conformance/vocabulary.def"
 #undef WORD
 #undef QUERY
+#undef LATER
 };
+
+static const char *const later[] = {
+#define WORD(name, codes)
+#define QUERY(name, codes)
+#define LATER(name) #name,
+#include "conformance/vocabulary.def"
+#undef WORD
+#undef QUERY
+#undef LATER
+};
+
+bool word_is_later(const char *name)
+{
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (strcmp(later[i], name) == 0)
+            return true;
+    return false;
+}
 
 bool word_codes(const char *name, const char **codes)
 {
@@ -156,7 +176,7 @@ bool word_is_there(const json_t *call, char *missing, size_t size)
         return false;
     }
     if (!word_codes(name, &codes)) {
-        snprintf(missing, size, "word %s", name);
+        snprintf(missing, size, "operator %s", name);
         return false;
     }
     if (strcmp(name, "tensor") == 0 || strcmp(name, "empty_strided") == 0 || tn_is_callable(own_name(name)))
