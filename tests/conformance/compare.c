@@ -160,7 +160,8 @@ static void check_tensor(judge *j, const char *name, const tn_tensor *x, const j
     }
     check_tape(j, name, expected);
     if (tn_is_view(x) != json_is_true(json_object_get(expected, "is_view")))
-        differ(j, LEVEL_NAMES, "%s is_view: expected %s", name, tn_is_view(x) ? "no view, came one" : "a view, came none");
+        differ(j, LEVEL_NAMES, "%s is_view: expected %s", name,
+               tn_is_view(x) ? "no view, came one" : "a view, came none");
     const char *base = json_string_value(json_object_get(expected, "base"));
     const tn_tensor *of = tn_is_view(x) ? tn_base(x) : NULL;
     if (base && (!of || of != replay_find(j->r, base)))

@@ -193,7 +193,8 @@ static bool is_call(form *f, const json_t *call, bool query)
     if (!name)
         return refuse(f, "a call without a name");
     if (query ? !query_codes(name, &codes) : !word_codes(name, &codes))
-        return (!query && word_is_later(name)) || refuse(f, "there is no %s \"%.60s\"", query ? "query" : "operator", name);
+        return (!query && word_is_later(name)) ||
+               refuse(f, "there is no %s \"%.60s\"", query ? "query" : "operator", name);
     for (; *codes; i++) {
         char code = *codes++;
         bool optional = *codes == '?';
@@ -242,8 +243,9 @@ static bool are_print_options(form *f, const json_t *options)
     if (!json_is_object(options))
         return refuse(f, "print_options of no object");
     json_object_foreach((json_t *)options, key, value) {
-        bool good = strcmp(key, "sci_mode") == 0 ? json_is_boolean(value) || json_is_null(value)
-                                                 : is_integer(value) || (strcmp(key, "threshold") == 0 && is_real(value));
+        bool good = strcmp(key, "sci_mode") == 0    ? json_is_boolean(value) || json_is_null(value)
+                    : strcmp(key, "threshold") == 0 ? is_real(value)
+                                                    : is_integer(value);
         if (!is_among(key, known) || !good)
             return refuse(f, "print option %.60s", key);
     }
@@ -316,9 +318,10 @@ static const char *const error_keys[] = {"category", "detail", "exception", "at"
 static bool is_tensor(form *f, const char *name, const json_t *x)
 {
     static const char *const known[] = {
-        "shape",     "dtype",   "values",  "checksum", "stride",       "storage_offset", "is_contiguous", "channels_last",
-        "storage",   "version", "is_leaf", "grad",     "retains_grad", "requires_grad",  "grad_fn",       "is_view",
-        "base",      "grad_fn_error",      "storage_nbytes",           "channels_last_3d", NULL};
+        "shape",   "dtype",         "values",         "checksum",         "stride",        "storage_offset",
+        "storage", "is_contiguous", "channels_last",  "channels_last_3d", "version",       "storage_nbytes",
+        "grad",    "requires_grad", "retains_grad",   "is_leaf",          "grad_fn",       "grad_fn_error",
+        "is_view", "base",          NULL};
     static const char *const grad[] = {"shape",         "dtype",         "values",           "checksum",
                                        "stride",        "storage_offset", "is_contiguous",   "channels_last",
                                        "channels_last_3d", "requires_grad", NULL};

@@ -1,8 +1,8 @@
 /* hostile DIR: what must load or compute exactly, and what must fail cleanly.
  *
  * Reads DIR/cases.jsonl (calls without files) and DIR/manifest.jsonl (files), whichever are there. A line for each
- * failing and skipped one, a table by class, the totals as the last line. Exit status: 0 when nothing failed, 1 when
- * something did, 2 when nothing could be read. */
+ * failing and skipped one, a table by class, the totals as the last line. What is malformed has failed. Exit status: 0
+ * when nothing failed, 1 when something did, 2 when nothing could be read. */
 #include <float.h>
 #include <jansson.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include <tenon/tenon.h>
 
 enum { PASSED, FAILED, SKIPPED, OUTCOMES };
-enum { CLASSES = 32, LIST = 128 };
+enum { CLASSES = 32, LIST = 128, TEXT = 128 };
 
 typedef struct tally {
     struct {
@@ -216,26 +216,85 @@ static const char *check_batches(const json_t *test)
 static const struct kind {
     const char *op;
     check run;
-    const char *needs; /* a function by name without which the case is skipped */
+    const char *needs;  /* a function by name without which the case is skipped */
+    const char *fields; /* key:code each: L integers, I integer, N numbers, F number, ? or null */
 } kinds[] = {
-    {"empty_f32", check_empty, NULL},
-    {"as_strided", check_as_strided, NULL},
-    {"reshape", check_reshape, NULL},
-    {"permute", check_permute, NULL},
-    {"slice", check_slice, NULL},
-    {"select", check_select, NULL},
-    {"matmul", check_matmul, NULL},
-    {"add_broadcast", check_broadcast, NULL},
-    {"sigmoid", check_unary, "sigmoid"},
-    {"relu", check_unary, "relu"},
-    {"softplus", check_unary, "softplus"},
-    {"log", check_unary, "log"},
-    {"sqrt", check_unary, "sqrt"},
-    {"empty_max", check_empty_max, NULL},
-    {"empty_prod", check_empty_prod, "prod"},
-    {"denormal", check_denormal, NULL},
-    {"batches", check_batches, NULL},
+    {"empty_f32", check_empty, NULL, "shape:L"},
+    {"as_strided", check_as_strided, NULL, "storage:I size:L stride:L offset:I"},
+    {"reshape", check_reshape, NULL, "shape:L to:L"},
+    {"permute", check_permute, NULL, "shape:L dims:L"},
+    {"slice", check_slice, NULL, "shape:L start:I stop:I step:I"},
+    {"select", check_select, NULL, "shape:L index:I"},
+    {"matmul", check_matmul, NULL, "a:L b:L"},
+    {"add_broadcast", check_broadcast, NULL, "a:L b:L"},
+    {"sigmoid", check_unary, "sigmoid", "x:N y:N grad:N"},
+    {"relu", check_unary, "relu", "x:N y:N grad:N"},
+    {"softplus", check_unary, "softplus", "x:N y:N grad:N"},
+    {"log", check_unary, "log", "x:N y:N grad:N"},
+    {"sqrt", check_unary, "sqrt", "x:N y:N grad:N"},
+    {"empty_max", check_empty_max, NULL, ""},
+    {"empty_prod", check_empty_prod, "prod", "value:F"},
+    {"denormal", check_denormal, NULL, "value:F"},
+    {"batches", check_batches, NULL, "n:I batch:I drop_last:I sizes:L?"},
 };
+
+/* Cases of what is still to come; their fields are not read. */
+static const char *const later[] = {"inplace_saved", "backward_twice",            "backward_nonscalar", "seed",
+                                    "bce_with_logits", "log_softmax_cross_entropy", "var_offset",         "explode"};
+
+static bool is_number(const json_t *x)
+{
+    const char *word = json_string_value(x);
+    return json_is_number(x) || (word && (strcmp(word, "nan") == 0 || strcmp(word, "inf") == 0 ||
+                                          strcmp(word, "-inf") == 0 || strcmp(word, "-0.0") == 0));
+}
+
+static bool fits(char code, const json_t *x)
+{
+    if (code == 'I')
+        return json_is_integer(x);
+    if (code == 'F')
+        return is_number(x);
+    bool good = json_is_array(x) && json_array_size(x) <= LIST;
+    for (size_t i = 0; good && i < json_array_size(x); i++)
+        good = code == 'L' ? json_is_integer(json_array_get(x, i)) : is_number(json_array_get(x, i));
+    return good;
+}
+
+/* Whether the case has its fields and no other: "" or what is wrong. */
+static void check_fields(const json_t *test, const char *fields, char wrong[TEXT])
+{
+    size_t known = 4; /* class, op, expect, reason */
+    for (const char *at = fields; *at; known++) {
+        char key[32];
+        size_t n = strcspn(at, ":");
+        snprintf(key, sizeof key, "%.*s", (int)n, at);
+        const json_t *x = json_object_get(test, key);
+        at += n + 1;
+        bool optional = at[1] == '?';
+        if (!(optional && json_is_null(x)) && !fits(*at, x))
+            snprintf(wrong, TEXT, "%s is missing or does not fit", key);
+        at += 1 + optional;
+        at += *at == ' ';
+    }
+    if (!wrong[0] && json_object_size(test) != known)
+        snprintf(wrong, TEXT, "%zu keys, needed %zu: one is unknown", json_object_size(test), known);
+}
+
+/* What every case has. */
+static void check_form(const json_t *test, const char *const *texts, char wrong[TEXT])
+{
+    static const char *const expectations[] = {"ok", "error", "ok_or_error"};
+    const char *expect = json_string_value(json_object_get(test, "expect"));
+    bool known = false;
+    for (int i = 0; i < 3; i++)
+        known = known || (expect && strcmp(expect, expectations[i]) == 0);
+    if (!known)
+        snprintf(wrong, TEXT, "expect is none of ok, error and ok_or_error");
+    for (; *texts; texts++)
+        if (!json_is_string(json_object_get(test, *texts)))
+            snprintf(wrong, TEXT, "no %s", *texts);
+}
 
 static void count(tally *t, const char *class, int outcome)
 {
@@ -274,15 +333,34 @@ static int judge(const json_t *test, const struct kind *kind, const char *id)
     return FAILED;
 }
 
+static bool has_failed(tally *t, const char *file, int number, const char *wrong)
+{
+    if (wrong[0]) {
+        printf("FAILED %s:%d: malformed: %s\n", file, number, wrong);
+        count(t, "malformed", FAILED);
+    }
+    return wrong[0] != '\0';
+}
+
 static void run_case(tally *t, const json_t *test, int number)
 {
-    char id[160];
+    char id[160], wrong[TEXT] = "";
     const char *op = text_of(test, "op"), *class = text_of(test, "class");
     snprintf(id, sizeof id, "cases:%d %s/%s (%.80s)", number, class, op, text_of(test, "reason"));
     const struct kind *kind = NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].op, op) == 0)
             kind = &kinds[i];
+    bool known = kind != NULL;
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        known = known || strcmp(later[i], op) == 0;
+    check_form(test, (const char *const[]){"reason", "op", "class", NULL}, wrong);
+    if (!wrong[0] && !known)
+        snprintf(wrong, sizeof wrong, "there is no op \"%.60s\"", op);
+    if (!wrong[0] && kind)
+        check_fields(test, kind->fields, wrong);
+    if (has_failed(t, "cases.jsonl", number, wrong))
+        return;
     if (!kind || (kind->needs && !tn_is_callable(kind->needs))) {
         printf("skipped %s: %s is not there yet\n", id, op);
         count(t, class, SKIPPED);
@@ -296,6 +374,10 @@ static void run_case(tally *t, const json_t *test, int number)
 static void run_file_case(tally *t, const json_t *test, int number)
 {
     const char *format = text_of(test, "format");
+    char wrong[TEXT] = "";
+    check_form(test, (const char *const[]){"reason", "format", "file", NULL}, wrong);
+    if (has_failed(t, "manifest.jsonl", number, wrong))
+        return;
     printf("skipped manifest:%d %s: format %s is not there yet\n", number, text_of(test, "file"), format);
     count(t, format, SKIPPED);
 }
@@ -308,13 +390,14 @@ static bool run_lines(tally *t, const char *folder, const char *name, void (*run
     char *line = NULL;
     size_t room = 0;
     int number = 0;
-    while (file && getline(&line, &room, file) > 0) {
-        json_t *test = json_loads(line, 0, NULL);
+    for (ssize_t length; file && (length = getline(&line, &room, file)) > 0;) {
+        /* a NUL byte would hide the rest of the line */
+        json_t *test = (size_t)length == strlen(line) ? json_loads(line, JSON_REJECT_DUPLICATES, NULL) : NULL;
         if (test) {
             run(t, test, ++number);
         } else {
-            printf("FAILED %s:%d: no JSON\n", name, ++number);
-            count(t, "unreadable", FAILED);
+            printf("FAILED %s:%d: malformed: no JSON, or a key twice in one object\n", name, ++number);
+            count(t, "malformed", FAILED);
         }
         json_decref(test);
     }
