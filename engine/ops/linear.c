@@ -12,15 +12,58 @@
 #include "ops/product.h"
 #include "ops/product_wide.h"
 
-/* The bias as a vector over the outputs: [out], or one number. Others are added afterwards. */
+/* Whether all dims but the last `kept` ones have size 1. */
+static bool has_ones_before(const tn_tensor *x, int kept)
+{
+    for (int d = 0; d < x->ndim - kept; d++)
+        if (x->sizes[d] != 1)
+            return false;
+    return true;
+}
+
+/* The bias as a vector over the outputs: [out], [1, out], or one number. Others are added afterwards. */
 static bool is_vector(const tn_tensor *bias)
 {
-    return bias->ndim <= 1 || bias->numel == 1;
+    return has_ones_before(bias, 1);
+}
+
+/* As PyTorch, whose addmm adds this bias to the matrix [rows, out] that the input's leading dims are flattened to: for
+ * an input [rows, in] always; for other contiguous ones where the bias has one dim, or one of another size than 1. */
+static bool is_of_rows(const tn_tensor *x, const tn_tensor *bias)
+{
+    int longer = 0;
+    if (x->ndim == 2 || bias->ndim == 0)
+        return x->ndim == 2;
+    for (int d = 0; d < bias->ndim; d++)
+        longer += bias->sizes[d] != 1;
+    return tni_contiguous(x) && (bias->ndim == 1 || longer == 1);
+}
+
+static tn_status check_bias_of_rows(const tni_call *call, const tni_meta *meta)
+{
+    const tn_tensor *weight = call->in[1], *bias = call->in[2];
+    const tni_record *record = &meta->record;
+    if (weight->ndim != 2)
+        return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call),
+                        "the weight has 1 dim and a bias comes with it, needed 2 ([out, in])");
+    int64_t out = weight->sizes[0], rows = 1;
+    for (int d = 0; d < record->ndim - 1; d++) /* fits: x has as many rows */
+        rows *= record->sizes[d];
+    int n = bias->ndim;
+    if (n <= 2 && (n < 1 || bias->sizes[n - 1] == 1 || bias->sizes[n - 1] == out) &&
+        (n < 2 || bias->sizes[0] == 1 || bias->sizes[0] == rows))
+        return TN_OK;
+    char have[100];
+    tni_text_shape(have, sizeof have, bias->sizes, n);
+    return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "the bias is %s, needed a shape that expands to [%lld, %lld]",
+                    have, (long long)rows, (long long)out);
 }
 
 static tn_status check_bias(const tni_call *call, const tni_meta *meta)
 {
     const tn_tensor *bias = call->in[2];
+    if (is_of_rows(call->in[0], bias))
+        return check_bias_of_rows(call, meta);
     const tni_record *record = &meta->record;
     int64_t sizes[TN_MAX_NDIM];
     int ndim = tni_broadcast(tni_call_name(call), record->sizes, record->ndim, bias->sizes, bias->ndim, sizes);
@@ -82,7 +125,7 @@ void tni_linear_product(tni_product *p, const tni_call *call)
     g->k = x->sizes[last];
     g->n = row ? 1 : weight->sizes[0];
     g->bias = bias && is_vector(bias) ? tni_data(bias) : NULL;
-    g->bias_stride = bias && bias->numel > 1 ? bias->strides[0] : 0;
+    g->bias_stride = bias && bias->numel > 1 ? bias->strides[bias->ndim - 1] : 0;
     p->a.data = tni_data(x);
     p->a.row = last > 0 ? x->strides[last - 1] : 0;
     p->a.column = x->strides[last];
@@ -95,6 +138,24 @@ void tni_linear_product(tni_product *p, const tni_call *call)
     tni_product_fold(p);
 }
 
+/* The strides at which the result's elements meet the bias's: broadcast to the result, or where it is of rows, to the
+ * flattened one. Where both are possible they are the same. */
+static void bias_strides(const tn_tensor *bias, const tn_tensor *out, int64_t *strides)
+{
+    int last = out->ndim - 1;
+    bool broadcasts = bias->ndim <= out->ndim;
+    for (int d = 0; broadcasts && d < bias->ndim; d++)
+        broadcasts = bias->sizes[d] == 1 || bias->sizes[d] == out->sizes[out->ndim - bias->ndim + d];
+    if (broadcasts) {
+        tni_broadcast_strides(bias->sizes, bias->strides, bias->ndim, out->sizes, out->ndim, strides);
+        return;
+    }
+    strides[last] = bias->sizes[1] == 1 ? 0 : bias->strides[1];
+    int64_t step = bias->strides[0];
+    for (int d = last - 1; d >= 0; step *= out->sizes[d--])
+        strides[d] = step;
+}
+
 void tni_linear_run(const tni_call *call, tni_product *product, void *workspace)
 {
     const tn_tensor *bias = call->in[2], *out = call->out[0];
@@ -102,12 +163,15 @@ void tni_linear_run(const tni_call *call, tni_product *product, void *workspace)
     if (!bias || is_vector(bias))
         return;
     static const tni_alpha unused;
+    int64_t strides[TN_MAX_NDIM];
+    bias_strides(bias, out, strides);
     const tni_loop *lanes = tni_pointwise_levels[product->level]->binary[TNI_BINARY_add];
     tni_iter it;
     tni_iter_begin(&it, out->sizes, out->ndim);
     tni_iter_tensor(&it, out, product->dtype);
     tni_iter_tensor(&it, out, product->dtype);
-    tni_iter_tensor(&it, bias, product->dtype);
+    tni_iter_operand(&it, tni_data(bias), out->sizes, strides, out->ndim, (tn_dtype)bias->dtype,
+                     product->dtype);
     tni_iter_run(&it, lanes[tni_lane_of(product->dtype)], &unused);
 }
 
@@ -152,10 +216,9 @@ const tni_op tni_op_linear = {
     .n_in = 3, .n_out = 1, .optional_in = 4, .exact_out_dtype = true, .dtypes = TNI_PRODUCT_DTYPES,
     .infer = tni_linear_shape, .workspace = linear_workspace, .run = linear_run,
     .samples = "[5,3] [4,3] [4] | [5,3] [4,3] | [3] [4,3] [4] | [2,5,3] [4,3] [4] | [0,3] [4,3] [4] | "
-        "[5,0] [4,0] [4] |"
-        "[20,16] [1,16] [1] | [50,33] [40,33] [40] | ! [5,4] [4,3] [4] | [5,3] [3] [] | [3] [3] | [5,3] [4,3] [1] | "
-        "[5,3] [4,3] [5,1] | [2,5,3] [4,3] [5,4] | ! [5,3] [4,3] [3] | ! [5,3] [2] | ! [3] [4,3] [2,4] | "
-        "! [] [4,1]"};
+        "[5,0] [4,0] [4] | [20,16] [1,16] [1] | [50,33] [40,33] [40] | ! [5,4] [4,3] [4] | ! [5,3] [3] [] | "
+        "[2,5,3] [3] [] | [3] [3] | [5,3] [4,3] [1] | [5,3] [4,3] [5,1] | [2,5,3] [4,3] [5,4] | ! [5,3] [4,3] [3] | "
+        "! [5,3] [2] | ! [3] [4,3] [2,4] | ! [] [4,1]"};
 
 tn_tensor *tn_linear(tn_tensor *x, tn_tensor *weight, tn_tensor *bias)
 {

@@ -56,6 +56,9 @@ static tn_status reduce_infer(tni_call *call, tni_meta *meta)
     tn_dtype dtype = attr->dtype;
     if (dtype != TN_DTYPE_NONE && tni_check_dtype(name, dtype))
         return tni_pending();
+    if (call->op->family == MEAN && tni_dtype_kind(dtype == TN_DTYPE_NONE ? (tn_dtype)x->dtype : dtype) <= TNI_INT)
+        return TNI_FAIL(TN_ERROR_DTYPE, name, "the tensor is %s, needed a floating dtype; convert it, or give one",
+                        tn_dtype_name(dtype == TN_DTYPE_NONE ? (tn_dtype)x->dtype : dtype));
     if (dtype == TN_DTYPE_NONE && call->form == TNI_OUT && call->op->family < AMAX)
         dtype = (tn_dtype)call->out[0]->dtype; /* torch.sum and torch.mean with out= add in out's dtype */
     if (dtype == TN_DTYPE_NONE) {
@@ -64,8 +67,8 @@ static tn_status reduce_infer(tni_call *call, tni_meta *meta)
             dtype = TN_INT64;
     }
     if (call->op->family == MEAN && tni_dtype_kind(dtype) <= TNI_INT)
-        return TNI_FAIL(TN_ERROR_DTYPE, name, "the tensor is %s, needed a floating dtype; convert it, or give one",
-                        tn_dtype_name(dtype));
+        return TNI_FAIL(TN_ERROR_DTYPE, name, "the result is %s, which does not go into the tensor to write (%s)",
+                        tn_dtype_name((tn_dtype)x->dtype), tn_dtype_name(dtype));
     int lane = tni_lane_of(dtype);
     if (!(call->op->dtypes & TNI_DTYPE_BIT(dtype)))
         return tni_fail_no_kernel(call, dtype);

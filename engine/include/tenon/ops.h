@@ -347,7 +347,7 @@ TN_API tn_status tn_logical_not_out(tn_tensor *out, tn_tensor *x);
  * dtype   float16 to float64, bfloat16, int8 to int64, uint8; bool for sum, amax and amin; complex for sum and mean;
  *         uint16 to uint64 for sum. 16-bit floats are added in float64 and rounded once. The argument: x is converted
  *         to it first; TN_DTYPE_NONE: sum of integers and bool is int64, all else has x's dtype. The out forms of sum
- *         and mean add in out's dtype
+ *         and mean add in out's dtype; that of mean still wants a floating x
  * errors  common; TN_ERROR_DIM (out of range, twice, more than 64), TN_ERROR_ARGUMENT (n_dims below 0), TN_ERROR_DTYPE
  *         (mean of what is not floating; out of another dtype than the result), TN_ERROR_EMPTY (amax and argmax over
  *         nothing)
@@ -386,7 +386,9 @@ TN_API tn_status tn_matmul_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 /* Linear layer:  y = x W^T + b.
  * x       [..., in]
  * weight  [out, in], or [in] for a single output
- * bias    NULL, or any shape that broadcasts to y's; [out] as a rule
+ * bias    NULL, or [out] as a rule. As PyTorch: with an x [rows, in], and with a contiguous one of more or fewer dims
+ *         where the bias has one dim or one of another size than 1, a shape that expands to [rows, out] (all leading
+ *         dims of x are rows), and the weight has 2 dims; else any shape that broadcasts to y's
  * result  [..., out]; [...] for a weight [in]
  * dtype   as tn_matmul, all the same
  * errors  as tn_matmul
