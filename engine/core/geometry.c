@@ -174,6 +174,15 @@ int tni_wrap_dim_any(const char *function, int64_t dim, int ndim)
     return -1;
 }
 
+int tni_wrap_new_dim(const char *function, int64_t dim, int ndim)
+{
+    if (dim >= -ndim - 1 && dim <= ndim)
+        return (int)(dim < 0 ? dim + ndim + 1 : dim);
+    TNI_FAIL(TN_ERROR_DIM, function, "new dim %lld of a %d-dim tensor, needed %d .. %d", (long long)dim, ndim,
+             -ndim - 1, ndim);
+    return -1;
+}
+
 tn_status tni_check_sizes(const char *function, const int64_t *sizes, int ndim)
 {
     if (ndim < 0 || ndim > TN_MAX_NDIM)

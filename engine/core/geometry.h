@@ -85,6 +85,10 @@ static inline int tni_wrap_dim(const char *function, int64_t dim, int ndim)
     return (uint64_t)at < (uint64_t)ndim ? (int)at : tni_wrap_dim_any(function, dim, ndim);
 }
 
+/* The place of a dim that is not there yet, in a tensor of ndim dims: 0 .. ndim, from the end -ndim-1 .. -1. Fails as
+ * tni_wrap_dim. */
+int tni_wrap_new_dim(const char *function, int64_t dim, int ndim);
+
 /* Sizes that may be asked for: ndim 0 .. 64, none negative, not NULL. */
 tn_status tni_check_sizes(const char *function, const int64_t *sizes, int ndim);
 

@@ -127,7 +127,7 @@ tn_status tni_check_writable(const char *function, const tni_storage *storage)
 {
     if (TNI_LIKELY(!(storage->flags & TNI_STORAGE_READ_ONLY)))
         return TN_OK;
-    return TNI_FAIL(TN_ERROR_STATE, function, "the tensor's memory came from outside as read-only; clone it first");
+    return TNI_FAIL(TN_ERROR_STATE, function, "the storage's memory came from outside as read-only; clone it first");
 }
 
 static void storage_destroy(void *object)

@@ -32,10 +32,11 @@ static const arithmetic_row arithmetic[] = {
     [RIGHT_SHIFT] = {TNI_BINARY_bitwise_right_shift, TNI_BINARY_bitwise_right_shift, false, NULL, 0},
 };
 
+/* A complex one may have a negative zero, which the loop with alpha sees. */
 static bool is_one(tn_scalar scalar)
 {
     if (scalar.kind == TN_SCALAR_COMPLEX)
-        return scalar.value.c.re == 1 && scalar.value.c.im == 0;
+        return false;
     return scalar.kind == TN_SCALAR_FLOAT ? scalar.value.f == 1 : scalar.value.i == 1;
 }
 
@@ -57,6 +58,13 @@ static tn_status check_alpha(const tni_call *call, tn_scalar alpha, tn_dtype dty
     return TN_OK;
 }
 
+/* PyTorch's CPU multiplies float8 tensors, but not by a number nor by a second tensor of one element. */
+static bool second_is_one(const tni_call *call)
+{
+    const tn_tensor *a = call->in[0], *b = call->in[1];
+    return !a || ((!b || b->numel == 1) && !tni_is_meta(a));
+}
+
 static TNI_ASIDE tn_status infer_any(tni_call *call, tni_meta *meta)
 {
     const arithmetic_row *row = &arithmetic[call->op->family];
@@ -69,6 +77,8 @@ static TNI_ASIDE tn_status infer_any(tni_call *call, tni_meta *meta)
             if (call->in[i] ? (tn_dtype)call->in[i]->dtype == TN_BOOL : attr->number[i].kind == TN_SCALAR_BOOL)
                 return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "%s", row->refuse);
     }
+    if (TNI_UNLIKELY(TNI_FLOAT8S & TNI_DTYPE_BIT(dtype)) && second_is_one(call))
+        return tni_fail_no_kernel(call, dtype);
     if (row->divides && tni_dtype_kind(dtype) <= TNI_INT) {
         dtype = tn_get_default_dtype();
         call->dense = false; /* the operands are converted */
@@ -109,6 +119,18 @@ static tn_status arithmetic_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
+/* An integer beyond those that can be negated becomes a float, as it would in a complex loop. */
+static tn_scalar negated(tn_scalar x)
+{
+    if (x.kind == TN_SCALAR_COMPLEX)
+        return (tn_scalar){TN_SCALAR_COMPLEX, {.c = {-x.value.c.re, -x.value.c.im}}};
+    if (x.kind == TN_SCALAR_FLOAT)
+        return (tn_scalar){TN_SCALAR_FLOAT, {.f = -x.value.f}};
+    if (x.value.i == INT64_MIN)
+        return (tn_scalar){TN_SCALAR_FLOAT, {.f = 0x1p63}};
+    return (tn_scalar){TN_SCALAR_INT, {.i = -x.value.i}};
+}
+
 static void arithmetic_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
@@ -119,7 +141,8 @@ static void arithmetic_run(const tni_call *call, void *workspace)
         return;
     }
     tni_alpha alpha, common;
-    tni_scalar_to(attr->alpha, call->common, &common);
+    bool negate = call->op->family == SUB && tni_dtype_kind(call->common) == TNI_COMPLEX;
+    tni_scalar_to(negate ? negated(attr->alpha) : attr->alpha, call->common, &common);
     tni_converter_of(call->common, call->compute)(&alpha, 0, &common, 0, 1);
     tni_run_iterated(call, call->compute, &alpha);
 }
@@ -149,7 +172,7 @@ const tni_op tni_op_sub = {.name = TNI_NAMES(sub),
 
 const tni_op tni_op_mul = {
     .name = TNI_NAMES(mul), .params = {OPERANDS}, .n_params = 2, .zero_through = 3,
-    ARITHMETIC(MUL, TNI_ANY_REALS | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS BAD_PAIRS)};
+    ARITHMETIC(MUL, TNI_ANY_REALS | TNI_FLOAT8S | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS BAD_PAIRS)};
 
 const tni_op tni_op_div = {
     .name = TNI_NAMES(div), .params = {OPERANDS}, .n_params = 2, .zero_through = 1,

@@ -70,6 +70,8 @@ LAZY_OP(resolve_neg, "[3,4] | []")
 
 tn_tensor *tn_conj_physical(tn_tensor *x)
 {
+    if (x && !is_complex(x))
+        return tn_conj(x); /* itself */
     tn_scope scope = tn_scope_begin();
     tn_tensor *y = tn_conj(x);
     y = y ? (y->keys & TNI_KEY_CONJ ? tn_resolve_conj(y) : tn_clone(y)) : NULL;

@@ -176,7 +176,7 @@ tn_tensor *tn_stack(tn_tensor *const *tensors, int n, int dim)
         TNI_FAIL(TN_ERROR_DIM, "stack", "tensors of %d dims, needed fewer", x->ndim);
         return NULL;
     }
-    int at = tni_wrap_dim("stack", dim, x->ndim + 1);
+    int at = tni_wrap_new_dim("stack", dim, x->ndim);
     if (at < 0)
         return NULL;
     for (int d = 0; d <= x->ndim; d++)

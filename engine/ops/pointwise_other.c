@@ -4,7 +4,10 @@
  *
  * Complex numbers of two floats are computed in double where that takes more than a sum or a product, and rounded once.
  * Division is by the larger part of the divisor (Smith 1962, doi:10.1145/368637.368661); by zero the parts are divided
- * by it, so that the result is infinite or NaN. */
+ * by it, so that the result is infinite or NaN.
+ *
+ * As in PyTorch a complex sum is a + alpha b also where alpha is 1, and a difference where it is -1: an infinite part
+ * of b makes the other part NaN by its product with the 0 of alpha. sub_alpha gets alpha negated. */
 #include "ops/pointwise_other.h"
 
 #include <complex.h>
@@ -138,8 +141,8 @@ UNARY(reciprocal_c128, c128, c128, divided((c128){1, 0}, x))
     UNARY(isnan_##L, uint8_t, T, x.re != x.re || x.im != x.im)                                                  \
     UNARY(isinf_##L, uint8_t, T, isinf(x.re) || isinf(x.im))                                                    \
     UNARY(logical_not_##L, uint8_t, T, x.re == 0 && x.im == 0)                                                  \
-    BINARY(add_##L, T, T, ((T){a.re + b.re, a.im + b.im}))                                                      \
-    BINARY(sub_##L, T, T, ((T){a.re - b.re, a.im - b.im}))                                                      \
+    BINARY(add_##L, T, T, ((T){a.re + (b.re - 0 * b.im), a.im + (b.im + 0 * b.re)}))                            \
+    BINARY(sub_##L, T, T, ((T){a.re + (-b.re - 0 * b.im), a.im + (-b.im + 0 * b.re)}))                          \
     BINARY(mul_##L, T, T, ((T){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}))                          \
     BINARY(logical_and_##L, uint8_t, T, (a.re != 0 || a.im != 0) && (b.re != 0 || b.im != 0))                   \
     BINARY(logical_or_##L, uint8_t, T, a.re != 0 || a.im != 0 || b.re != 0 || b.im != 0)                        \
@@ -149,7 +152,7 @@ UNARY(reciprocal_c128, c128, c128, divided((c128){1, 0}, x))
     SCALED(add_alpha_##L, T,                                                                                    \
            ((T){a.re + (alpha.re * b.re - alpha.im * b.im), a.im + (alpha.re * b.im + alpha.im * b.re)}))        \
     SCALED(sub_alpha_##L, T,                                                                                    \
-           ((T){a.re - (alpha.re * b.re - alpha.im * b.im), a.im - (alpha.re * b.im + alpha.im * b.re)}))
+           ((T){a.re + (alpha.re * b.re - alpha.im * b.im), a.im + (alpha.re * b.im + alpha.im * b.re)}))
 COMPLEX_PLAIN(c64, c64)
 COMPLEX_PLAIN(c128, c128)
 UNARY(abs_c64, float, c64, hypotf(x.re, x.im))

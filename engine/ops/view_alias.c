@@ -1,12 +1,15 @@
 /* Other handles on the same memory, and tensors that change what they read: alias, detach, data, set_, set_strided_,
  * set_data, resize_, resize_as_. Rules of torch.Tensor's methods of these names; set_strided_ is set_ of a storage. */
+#include <tenon/storage.h>
 #include <tenon/views.h>
 
+#include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "core/format.h"
 #include "core/geometry.h"
 #include "core/lazy.h"
+#include "core/storage.h"
 #include "dispatch/op.h"
 #include "ops/operators.h"
 
@@ -14,6 +17,10 @@ typedef struct set_attr {
     int64_t offset;
     tni_ints size, stride;
 } set_attr;
+
+enum { NOT_GIVEN = -1 }; /* for n of a list */
+
+static const set_attr set_default = {.size.n = NOT_GIVEN, .stride.n = NOT_GIVEN};
 
 typedef struct resize_attr {
     tni_ints size;
@@ -49,10 +56,22 @@ static tn_status detach_alter(tni_call *call, const tni_meta *meta)
     return TN_OK;
 }
 
+static tn_status set_strided_infer(tni_call *call, tni_meta *meta);
+static tn_status set_strided_alter(tni_call *call, const tni_meta *meta);
+
+/* Without a source: no elements. */
 static tn_status set_infer(tni_call *call, tni_meta *meta)
 {
-    const tn_tensor *self = call->in[0];
-    tn_tensor *source = call->in[1];
+    tn_tensor *self = call->in[0], *source = call->in[1];
+    if (((const set_attr *)call->attr)->size.n != NOT_GIVEN)
+        return set_strided_infer(call, meta);
+    if (!source) {
+        int64_t *sizes, *strides;
+        tni_meta_view_dims(meta, self, 1, &sizes, &strides);
+        sizes[0] = meta->record.numel = meta->record.offset = 0;
+        strides[0] = 1;
+        return TN_OK;
+    }
     if (self->dtype != source->dtype)
         return TNI_FAIL(TN_ERROR_DTYPE, "set_", "the source is %s, the tensor to set %s, needed the same",
                         tn_dtype_name((tn_dtype)source->dtype), tn_dtype_name((tn_dtype)self->dtype));
@@ -63,10 +82,18 @@ static tn_status set_infer(tni_call *call, tni_meta *meta)
 static tn_status set_alter(tni_call *call, const tni_meta *meta)
 {
     tn_tensor *self = call->out[0];
-    if (tni_tensor_assign(tni_call_name(call), self, &meta->record, call->in[1]->storage))
-        return tni_pending();
-    tni_written(self);
-    return TN_OK;
+    const char *name = tni_call_name(call);
+    if (((const set_attr *)call->attr)->size.n != NOT_GIVEN)
+        return set_strided_alter(call, meta);
+    tni_storage *made = call->in[1] ? NULL : tni_storage_new(0, tni_is_meta(self));
+    if (!call->in[1] && !made)
+        return TNI_FAIL_MEMORY(name, sizeof *made);
+    tn_status status = tni_tensor_assign(name, self, &meta->record, made ? made : call->in[1]->storage);
+    if (made)
+        tni_storage_release(made);
+    if (status == TN_OK)
+        tni_written(self);
+    return status;
 }
 
 /* The dtype may change: nothing differentiates through it. The version is not counted. */
@@ -90,17 +117,20 @@ static tn_status set_strided_infer(tni_call *call, tni_meta *meta)
     tn_tensor *self = call->in[0];
     const tn_tensor *source = call->in[1];
     const set_attr *attr = call->attr;
-    const char *name = "set_strided_";
+    const char *name = tni_call_name(call);
     int ndim = attr->size.n;
+    bool plain = attr->stride.n == NOT_GIVEN; /* contiguous */
+    if (!source)
+        return TNI_FAIL_NULL(name, 2, "source");
     int64_t *sizes, *strides, bytes;
     if (self->dtype != source->dtype)
         return TNI_FAIL(TN_ERROR_DTYPE, name, "the source is %s, the tensor to set %s, needed the same",
                         tn_dtype_name((tn_dtype)source->dtype), tn_dtype_name((tn_dtype)self->dtype));
     if (tni_check_sizes(name, attr->size.data, ndim))
         return tni_pending();
-    if (attr->stride.n != ndim)
+    if (!plain && attr->stride.n != ndim)
         return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%d sizes and %d strides, needed as many", ndim, attr->stride.n);
-    if (ndim > 0 && !attr->stride.data)
+    if (!plain && ndim > 0 && !attr->stride.data)
         return TNI_FAIL_NULL(name, 5, "stride");
     if (attr->offset < 0)
         return TNI_FAIL(TN_ERROR_ARGUMENT, name, "offset %lld, needed 0 or more", (long long)attr->offset);
@@ -109,15 +139,19 @@ static tn_status set_strided_infer(tni_call *call, tni_meta *meta)
                         (long long)attr->offset);
     tni_meta_view_dims(meta, self, ndim, &sizes, &strides);
     for (int d = 0; d < ndim; d++) {
+        sizes[d] = attr->size.data[d];
+        if (plain)
+            continue;
         if (attr->stride.data[d] < 0)
             return TNI_FAIL(TN_ERROR_ARGUMENT, name, "stride %lld in dim %d, needed 0 or more",
                             (long long)attr->stride.data[d], d);
-        sizes[d] = attr->size.data[d];
         strides[d] = attr->stride.data[d];
     }
     meta->record.offset = attr->offset;
     if (!tni_numel(sizes, ndim, &meta->record.numel))
         return TNI_FAIL(TN_ERROR_OVERFLOW, name, "the sizes count more elements than 64 bits");
+    if (plain)
+        tni_contiguous_strides(sizes, ndim, strides);
     return TN_OK;
 }
 
@@ -219,8 +253,13 @@ const tni_op tni_op_data = {
 #define TWO_TENSORS .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2, .n_in = 2, .n_out = 1
 
 const tni_op tni_op_set = {
-    .name = TNI_NAMES_IN_PLACE(set), TWO_TENSORS, .infer = set_infer, .alter = set_alter,
-    .samples = "[3,4] [2,5] | [] [3] | [0] [2,3,1,1,2,1]"};
+    .name = TNI_NAMES_IN_PLACE(set),
+    .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL_TENSOR("source", 1),
+               TNI_OPTIONAL("storage_offset", 'I', set_attr, offset),
+               TNI_OPTIONAL("size", 'L', set_attr, size), TNI_OPTIONAL("stride", 'L', set_attr, stride)},
+    .n_params = 5, .n_in = 2, .n_out = 1, .optional_in = 2, .attr_bytes = sizeof(set_attr),
+    .attr_default = &set_default, .infer = set_infer, .alter = set_alter,
+    .samples = "[3,4] [2,5] | [] [3] | [0] [2,3,1,1,2,1] | [3,4] | [1] [12] 2 (2,3)"};
 
 const tni_op tni_op_set_data = {
     .name = {NULL, "set_data", NULL}, TWO_TENSORS, .infer = set_data_infer, .alter = set_data_alter,
@@ -273,7 +312,15 @@ tn_tensor *tn_tensor_data(tn_tensor *x)
 tn_status tn_set_(tn_tensor *self, tn_tensor *other)
 {
     tn_tensor *in[2] = {self, other};
-    return tni_call_in_place(&tni_op_set, in, NULL);
+    if (self && !other && !tni_pending())
+        return TNI_FAIL_NULL("set_", 2, "other");
+    return tni_call_in_place(&tni_op_set, in, &set_default);
+}
+
+tn_status tn_set_empty_(tn_tensor *self)
+{
+    tn_tensor *in[2] = {self, NULL};
+    return tni_call_in_place(&tni_op_set, in, &set_default);
 }
 
 tn_status tn_set_data(tn_tensor *self, tn_tensor *other)
@@ -288,6 +335,26 @@ tn_status tn_set_strided_(tn_tensor *self, tn_tensor *source, int64_t offset, co
     tn_tensor *in[2] = {self, source};
     const set_attr attr = {offset, {size, ndim}, {stride, ndim}};
     return tni_call_in_place(&tni_op_set_strided, in, &attr);
+}
+
+tn_status tn_set_storage_(tn_tensor *self, tn_storage *storage, int64_t offset, const int64_t *size,
+                          const int64_t *stride, int ndim)
+{
+    const char *name = "set_storage_";
+    static const int64_t none = 0;
+    if (tni_pending())
+        return tni_pending();
+    if (!self || !storage)
+        return TNI_FAIL_NULL(name, self ? 2 : 1, self ? "storage" : "self");
+    if (ndim < 0)
+        return tni_check_sizes(name, size, ndim);
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *source = tn_from_storage(storage, 0, &none, NULL, 1, (tn_dtype)self->dtype);
+    tn_tensor *in[2] = {self, source};
+    const set_attr attr = {offset, {size, ndim}, {stride, stride ? ndim : NOT_GIVEN}};
+    tn_status status = source ? tni_call_in_place(&tni_op_set_strided, in, &attr) : tni_pending();
+    tn_scope_end(scope);
+    return status;
 }
 
 tn_status tn_resize_(tn_tensor *self, const int64_t *size, int ndim)

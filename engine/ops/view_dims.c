@@ -183,7 +183,7 @@ static tn_status unsqueeze_infer(tni_call *call, tni_meta *meta)
     const char *name = tni_call_name(call);
     if (ndim > TN_MAX_NDIM)
         return TNI_FAIL(TN_ERROR_DIM, name, "the tensor has %d dims already, the most there can be", x->ndim);
-    int dim = tni_wrap_dim(name, attr->dim0, ndim);
+    int dim = tni_wrap_new_dim(name, attr->dim0, x->ndim);
     if (dim < 0)
         return tni_pending();
     int64_t *sizes, *strides;
@@ -366,6 +366,13 @@ tn_status tn_unsqueeze_(tn_tensor *x, int dim)
 tn_status tn_squeeze_(tn_tensor *x)
 {
     const dim_attr attr = {{NULL, 0}};
+    return tni_call_in_place(&tni_op_squeeze, &x, &attr);
+}
+
+tn_status tn_squeeze_dims_(tn_tensor *x, const int64_t *dims, int n)
+{
+    static const int64_t none = 0;
+    const dim_attr attr = {{n == 0 ? &none : dims, n}};
     return tni_call_in_place(&tni_op_squeeze, &x, &attr);
 }
 

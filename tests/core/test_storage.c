@@ -331,6 +331,7 @@ static void read_only(void **state)
     assert_null(tn_data_f32_mut(view));
     EXPECT(TN_ERROR_STATE);
     assert_null(tn_storage_bytes_mut(tn_storage_of(x)));
+    assert_non_null(strstr(tn_error_message(), "the storage's memory"));
     EXPECT(TN_ERROR_STATE);
     assert_int_equal(tn_version(x), 0);
     /* through lazy bits, too */

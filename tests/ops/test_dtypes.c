@@ -56,7 +56,7 @@ static const char *differs(const char *name, tn_tensor *y, tn_tensor *wanted)
         tn_complex_value p = tn_item_scalar(tn_to(a, TN_COMPLEX128)).value.c,
                          q = tn_item_scalar(tn_to(b, TN_COMPLEX128)).value.c;
         double size = fmax(fabs(q.re), fabs(q.im)), bound = 8 * tn_finfo(dtype).eps * size;
-        if (tn_itemsize(dtype) == 2)
+        if (tn_itemsize(dtype) <= 2)
             bound = strstr("add sub mul div", name) ? 0 : tn_finfo(dtype).eps * size; /* sums and functions */
         if (!close_parts(p.re, q.re, bound) || !close_parts(p.im, q.im, bound))
             return "other numbers";
@@ -148,6 +148,92 @@ static void facts(void **state)
     tn_scope_end(scope);
 }
 
+static bool same_part(float a, float b)
+{
+    return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
+}
+
+/* A complex alpha multiplies as a complex number, also a real one; sub negates it first. From PyTorch 2.15. */
+static void complex_alpha(void **state)
+{
+    static const float a[] = {1, 2, -0.0f, -0.0f}, b[] = {INFINITY, 1, 0, -0.0f};
+    static const struct {
+        bool sub;
+        tn_scalar_kind kind;
+        double re, im;
+        float wanted[4];
+    } rows[] = {
+        {true, TN_SCALAR_COMPLEX, 1, 0, {-INFINITY, NAN, -0.0f, 0}},
+        {true, TN_SCALAR_INT, 2, 0, {-INFINITY, NAN, 0, 0}},
+        {true, TN_SCALAR_COMPLEX, 0, 1, {NAN, -INFINITY, -0.0f, 0}},
+        {true, TN_SCALAR_INT, 0, 0, {NAN, NAN, 0, 0}},
+        {false, TN_SCALAR_COMPLEX, 1, -0.0, {INFINITY, NAN, 0, -0.0f}},
+    };
+    const int64_t two = 2;
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *x = tn_from_array(a, &two, 1, TN_COMPLEX64), *y = tn_from_array(b, &two, 1, TN_COMPLEX64);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tn_scalar alpha = rows[i].kind == TN_SCALAR_INT ? tn_int((int64_t)rows[i].re)
+                                                        : tn_complex(rows[i].re, rows[i].im);
+        const float *parts = tn_data(rows[i].sub ? tn_sub_alpha(x, y, alpha) : tn_add_alpha(x, y, alpha));
+        assert_non_null(parts);
+        for (int k = 0; k < 4; k++)
+            if (!same_part(parts[k], rows[i].wanted[k]))
+                fail_msg("row %d part %d is %g, needed %g", (int)i, k, (double)parts[k], (double)rows[i].wanted[k]);
+    }
+    const float *parts = tn_data(tn_add_scalar(x, tn_float(INFINITY)));
+    assert_true(isinf(parts[0]) && isnan(parts[1]));
+    tn_scope_end(scope);
+}
+
+/* As PyTorch's CPU: two tensors multiply unless the second has one element, numbers never; other operators refuse. */
+static void float8_products(void **state)
+{
+    static const tn_dtype dtypes[] = {TN_FLOAT8_E4M3FN, TN_FLOAT8_E4M3FNUZ, TN_FLOAT8_E5M2, TN_FLOAT8_E5M2FNUZ,
+                                      TN_FLOAT8_E8M0FNU};
+    const int64_t three = 3, one = 1, none = 0, square[] = {3, 3};
+    (void)state;
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+        tn_scope scope = tn_scope_begin();
+        tn_tensor *x = tn_full(&three, 1, tn_float(4), dtypes[i]), *single = tn_full(&one, 1, tn_float(4), dtypes[i]),
+                  *empty = tn_empty(&none, 1, dtypes[i]), *wide = tn_full(square, 2, tn_float(2), dtypes[i]);
+        tn_tensor *refused[] = {tn_mul(x, single), tn_mul(empty, single), tn_mul(single, single), tn_add(x, x),
+                                tn_mul_scalar(x, tn_int(2)), tn_div(x, x)};
+        tn_error_clear();
+        for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+            assert_null(refused[k]);
+        assert_null(tn_mul(x, single));
+        assert_int_equal(tn_error_code(), TN_ERROR_NOT_IMPLEMENTED);
+        tn_error_clear();
+        assert_int_equal(tn_numel(tn_mul(single, empty)), 0);
+        tn_tensor *y = tn_mul(tn_mul(single, x), tn_T(wide));
+        assert_int_equal(tn_tensor_dtype(y), dtypes[i]);
+        assert_true(tn_ndim(y) == 2 && tn_item(tn_select(tn_select(y, 0, 2), 0, 1)) == 32);
+        assert_int_equal(tn_mul_(wide, x), TN_OK);
+        assert_true(tn_item(tn_select(tn_select(wide, 0, 2), 0, 1)) == 8);
+        assert_int_equal(tn_set_default_device(tn_device_from_name("meta")), TN_OK);
+        assert_non_null(tn_mul_scalar(tn_empty(&three, 1, dtypes[i]), tn_int(2)));
+        assert_int_equal(tn_set_default_device(tn_device_from_name("cpu")), TN_OK);
+        tn_scope_end(scope);
+    }
+}
+
+/* The physical conjugate of a real tensor is the tensor. */
+static void conj_of_real(void **state)
+{
+    const int64_t three = 3;
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    for (int dtype = 0; dtype < TN_QINT8; dtype++) {
+        tn_tensor *x = tn_zeros(&three, 1, (tn_dtype)dtype), *y = tn_conj_physical(x);
+        assert_non_null(y);
+        assert_int_equal(y == x, !tn_is_complex((tn_dtype)dtype));
+        assert_int_equal(tn_is_same_storage(x, y), y == x);
+    }
+    tn_scope_end(scope);
+}
+
 /* cat and stack: parts, dtypes, what is refused. */
 static void joined(void **state)
 {
@@ -209,4 +295,5 @@ static void storage_types(void **state)
     }
 }
 
-TEST_MAIN(test(against_torch), test(facts), test(joined), test(storage_types))
+TEST_MAIN(test(against_torch), test(complex_alpha), test(float8_products), test(conj_of_real),
+          test(facts), test(joined), test(storage_types))

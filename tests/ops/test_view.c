@@ -1,5 +1,6 @@
 /* Views against recorded results of PyTorch 2.15 (tests/data/views_torch_2.15.txt: record and version of each, or that
  * it was refused); calls that change a tensor's own record; lists of views; indices that copy. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <tenon/tenon.h>
@@ -148,6 +149,73 @@ static void other_records(void **state)
     tn_scope_end(scope);
 }
 
+/* set_ without a source, of a storage, and by name with a place; squeeze_ of several dims. As PyTorch 2.15. */
+static void set_forms(void **state)
+{
+    const int64_t two[] = {2, 3}, steps[] = {1, 2};
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *x = counted(6), *y = counted(12), *part = tn_narrow(x, 0, 1, 2);
+    assert_int_equal(tn_set_empty_(part), TN_OK);
+    assert_true(tn_ndim(part) == 1 && tn_numel(part) == 0 && tn_strides(part)[0] == 1 && tn_storage_offset(part) == 0);
+    assert_true(tn_storage_nbytes(part) == 0 && tn_storage_nbytes(x) == 48 && tn_is_view(part) && tn_version(x) == 1);
+    tn_storage *storage = tn_storage_of(y);
+    assert_int_equal(tn_set_storage_(x, storage, 2, two, NULL, 2), TN_OK);
+    assert_true(tn_is_same_storage(x, y) && tn_data_i64(x)[5] == 7 && tn_strides(x)[0] == 3 && tn_version(x) == 2);
+    assert_int_equal(tn_set_storage_(x, storage, 10, two, steps, 2), TN_OK);
+    assert_true(tn_storage_nbytes(y) == (10 + 1 + 4 + 1) * 8 && tn_strides(x)[1] == 2);
+    static const struct {
+        int64_t offset, size, stride;
+    } bad[] = {{-1, 3, 1}, {0, -3, 1}, {0, 3, -1}, {INT64_MAX, 3, 1}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_not_equal(tn_set_storage_(x, storage, bad[i].offset, &bad[i].size, &bad[i].stride, 1), TN_OK);
+        tn_error_clear();
+        assert_true(tn_ndim(x) == 2 && tn_version(x) == 3);
+    }
+    assert_int_equal(tn_set_storage_(x, NULL, 0, two, NULL, 2), TN_ERROR_NULL);
+    tn_error_clear();
+    assert_int_equal(tn_set_storage_(x, storage, 0, NULL, NULL, -1), TN_ERROR_DIM);
+    tn_error_clear();
+    assert_int_equal(tn_set_default_device(tn_device_from_name("meta")), TN_OK);
+    assert_int_equal(tn_set_storage_(counted(3), storage, 0, two, NULL, 2), TN_ERROR_DEVICE);
+    tn_error_clear();
+    assert_int_equal(tn_set_empty_(counted(3)), TN_OK);
+    assert_int_equal(tn_set_default_device(tn_device_from_name("cpu")), TN_OK);
+    assert_int_equal(tn_set_(x, NULL), TN_ERROR_NULL);
+    tn_error_clear();
+    const tn_value place[] = {{.kind = TN_VALUE_TENSOR, .as.tensor = x},
+                              {.kind = TN_VALUE_TENSOR, .as.tensor = y},
+                              {.kind = TN_VALUE_SCALAR, .as.scalar = {TN_SCALAR_INT, {.i = 4}}},
+                              {.kind = TN_VALUE_INTS, .as.ints = {two, 2}}};
+    assert_ptr_equal(tn_call("set_", place, 4), x);
+    assert_true(tn_storage_offset(x) == 4 && tn_sizes(x)[1] == 3 && tn_strides(x)[0] == 3);
+    assert_ptr_equal(tn_call("set_", place, 1), x);
+    assert_true(tn_numel(x) == 0 && tn_ndim(x) == 1);
+    tn_tensor *ones = tn_ones(LIST(2, 1, 3, 1), TN_FLOAT32);
+    assert_int_equal(tn_squeeze_dims_(ones, LIST(0, 1, -1)), TN_OK);
+    assert_true(tn_ndim(ones) == 2 && tn_sizes(ones)[1] == 3 && tn_version(ones) == 1);
+    assert_int_equal(tn_squeeze_dims_(ones, LIST(0, 0)), TN_ERROR_DIM);
+    tn_error_clear();
+    tn_scope_end(scope);
+}
+
+/* A dim that is not there yet counts among those of the result, and the message names the argument's. */
+static void new_dim_is_named(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *x = counted(3);
+    for (int stacked = 0; stacked < 2; stacked++) {
+        assert_null(stacked ? tn_stack(&x, 1, INT_MAX) : tn_unsqueeze(x, INT_MAX));
+        assert_int_equal(tn_error_code(), TN_ERROR_DIM);
+        assert_non_null(strstr(tn_error_message(), "new dim 2147483647 of a 1-dim tensor, needed -2 .. 1"));
+        tn_error_clear();
+    }
+    assert_null(tn_unsqueeze(x, INT_MIN));
+    tn_error_clear();
+    tn_scope_end(scope);
+}
+
 static void set_strided_and_data(void **state)
 {
     const int64_t two[] = {2, 3}, steps[] = {4, 1};
@@ -279,4 +347,4 @@ static void values_of_setitem(void **state)
 }
 
 TEST_MAIN(test(recorded), test(refusal_names_both_numbers), test(other_records), test(set_strided_and_data),
-          test(lists), test(indices_that_copy), test(values_of_setitem))
+          test(set_forms), test(new_dim_is_named), test(lists), test(indices_that_copy), test(values_of_setitem))

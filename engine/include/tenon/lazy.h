@@ -33,10 +33,10 @@ TN_API tn_tensor *tn_conj(tn_tensor *x);
 TN_API tn_tensor *tn_resolve_conj(tn_tensor *x);
 TN_API tn_tensor *tn_resolve_neg(tn_tensor *x);
 
-/* The conjugate as a tensor of its own.
+/* The conjugate as a tensor of its own; of a real x, x itself (a new reference).
  * errors  as tn_resolve_conj
  * grad    x, twice differentiable
- * cost    O(numel)
+ * cost    O(numel), of a real x O(1)
  * source  torch.conj_physical */
 TN_API tn_tensor *tn_conj_physical(tn_tensor *x);
 

@@ -58,6 +58,17 @@ TN_API tn_storage *tn_storage_new(size_t nbytes);
 TN_API tn_tensor *tn_from_storage(tn_storage *storage, int64_t offset, const int64_t *size, const int64_t *stride,
                                   int ndim, tn_dtype dtype);
 
+/* self reads the storage from now on, with these sizes, strides and offset in elements of its dtype; the storage grows
+ * if it is too small. Counts one version of self.
+ * stride  ndim numbers of 0 or more; NULL: contiguous
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (a size, stride or offset below 0; bytes that the alignment of self's dtype
+ *         does not allow to be read), TN_ERROR_DIM, TN_ERROR_DEVICE (one of the two on meta), TN_ERROR_OVERFLOW,
+ *         TN_ERROR_STATE (a storage that can't grow), TN_ERROR_MEMORY; then self stays as it is
+ * cost    O(ndim), and what the growth takes
+ * source  Tensor.set_ */
+TN_API tn_status tn_set_storage_(tn_tensor *self, tn_storage *storage, int64_t offset, const int64_t *size,
+                                 const int64_t *stride, int ndim);
+
 /* Bytes in all.
  * errors  TN_ERROR_NULL
  * source  UntypedStorage.nbytes */

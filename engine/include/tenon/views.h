@@ -294,6 +294,7 @@ TN_API tn_status tn_t_(tn_tensor *x);
 TN_API tn_status tn_unsqueeze_(tn_tensor *x, int dim);
 TN_API tn_status tn_squeeze_(tn_tensor *x);
 TN_API tn_status tn_squeeze_dim_(tn_tensor *x, int dim);
+TN_API tn_status tn_squeeze_dims_(tn_tensor *x, const int64_t *dims, int n);
 TN_API tn_status tn_as_strided_(tn_tensor *x, const int64_t *size, const int64_t *stride, int ndim, int64_t offset);
 
 /* Tensors that change what they read. Each counts one version of self, but tn_set_data none, and tn_resize_ and its
@@ -303,8 +304,9 @@ TN_API tn_status tn_as_strided_(tn_tensor *x, const int64_t *size, const int64_t
  * tn_resize_format_  the same in a memory format, whose strides self gets in any case
  * tn_resize_as_      to the sizes of `other`
  * tn_set_            self reads other's memory with other's geometry
+ * tn_set_empty_      self lets its memory go: size [0] over a storage of its own without bytes (set_ without arguments)
  * tn_set_strided_    self reads the second tensor's storage with these sizes, strides and offset; the storage grows if
- *                    it is too small
+ *                    it is too small; tn_set_storage_ (tenon/storage.h) the same of a storage
  * tn_set_data        as tn_set_, and the dtype may change ("x.data = y"). self's version counter stays
  * errors  common; TN_ERROR_DTYPE (tn_set_: another dtype), TN_ERROR_ARGUMENT (a size, stride or offset below 0),
  *         TN_ERROR_DIM, TN_ERROR_OVERFLOW, TN_ERROR_FORMAT, TN_ERROR_STATE (a storage that can't grow: it came from
@@ -315,6 +317,7 @@ TN_API tn_status tn_resize_(tn_tensor *self, const int64_t *size, int ndim);
 TN_API tn_status tn_resize_format_(tn_tensor *self, const int64_t *size, int ndim, tn_memory_format format);
 TN_API tn_status tn_resize_as_(tn_tensor *self, tn_tensor *other);
 TN_API tn_status tn_set_(tn_tensor *self, tn_tensor *other);
+TN_API tn_status tn_set_empty_(tn_tensor *self);
 TN_API tn_status tn_set_strided_(tn_tensor *self, tn_tensor *source, int64_t offset, const int64_t *size,
                                  const int64_t *stride, int ndim);
 TN_API tn_status tn_set_data(tn_tensor *self, tn_tensor *other);
