@@ -131,9 +131,19 @@ static bool is_index_entry(const form *f, const json_t *x)
     return json_array_size(part) == 3 && all(part, is_optional_integer);
 }
 
+bool is_foreign_dtype(const char *name)
+{
+    static const char *const names[] = {"bcomplex32", "float4_e2m1fn_x2", "int1",  "int2",  "int3",  "int4",
+                                        "int5",       "int6",             "int7",  "uint1", "uint2", "uint3",
+                                        "uint4",      "uint5",            "uint6", "uint7", NULL};
+    return is_among(name, names);
+}
+
 static bool is_dtype(const json_t *x)
 {
     tn_error error;
+    if (json_is_string(x) && is_foreign_dtype(json_string_value(x)))
+        return true;
     bool good = json_is_string(x) && tn_dtype_from_name(json_string_value(x)) != TN_DTYPE_NONE;
     tn_error_push(&error);
     return good;

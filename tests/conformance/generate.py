@@ -249,6 +249,9 @@ class Recorder:
                 d["channels_last_3d"] = x.is_contiguous(memory_format=torch.channels_last_3d)
             if x._is_view():
                 d["is_view"] = True
+                base = [n for n, other in self.names.items() if other is x._base and not n.startswith("%")]
+                if base:
+                    d["base"] = base[0]
             tensors[name] = d
         e = {"tensors": tensors}
         for key in ("attempts", "printed", "observed"):

@@ -32,6 +32,19 @@ static const char *word_of(const json_t *statement, size_t i)
     return text ? text : "";
 }
 
+/* Whether the dtypes among a call's arguments are there. */
+static bool are_dtypes_there(const json_t *call, bool query, char *missing, size_t size)
+{
+    const char *codes = "", *name = word_of(call, 0);
+    query ? query_codes(name, &codes) : word_codes(name, &codes);
+    for (size_t i = 1; *codes; i++, codes += 1 + (codes[1] == '?'))
+        if (*codes == 'D' && is_foreign_dtype(word_of(call, i))) {
+            snprintf(missing, size, "dtype %s", word_of(call, i));
+            return false;
+        }
+    return true;
+}
+
 /* Whether all that the statements need is there. */
 static bool is_there(const json_t *statements, char *missing, size_t size)
 {
@@ -46,9 +59,11 @@ static bool is_there(const json_t *statements, char *missing, size_t size)
         if (strcmp(kind, "attempt") == 0)
             there = is_there(call, missing, size);
         else if (strcmp(kind, "observe") == 0)
-            there = query_is_there(call, missing, size);
+            there = query_is_there(call, missing, size) && are_dtypes_there(call, true, missing, size);
         else if (json_is_array(call))
-            there = word_is_there(call, missing, size);
+            there = word_is_there(call, missing, size) && are_dtypes_there(call, false, missing, size);
+        else if (strcmp(kind, "default_dtype") == 0 && is_foreign_dtype(word_of(s, 1)))
+            there = snprintf(missing, size, "dtype %s", word_of(s, 1)) < 0;
         if (!there)
             return false;
     }

@@ -33,6 +33,8 @@ void replay_free(replay *r);
 tn_tensor *replay_find(const replay *r, const char *name);
 void replay_bind(replay *r, const char *name, tn_tensor *x);
 
+/* Whether PyTorch has a dtype of this name and the library has none. */
+bool is_foreign_dtype(const char *name);
 /* Whether a kind of statement is there. */
 bool statement_is_there(const char *kind);
 /* The parameters of a call or a query (vocabulary.def), or whether it is one of a later family; and whether the library
