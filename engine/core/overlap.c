@@ -52,3 +52,13 @@ tn_status tni_check_no_partial_overlap(const char *function, const tn_tensor *wr
     return TNI_FAIL(TN_ERROR_OVERLAP, function,
                     "the tensor to write covers part of an operand's memory; clone one of them first");
 }
+
+tn_status tni_check_no_overlap(const char *function, const tn_tensor *written, const tn_tensor *read, const char *what)
+{
+    bool apart = written->storage != read->storage || !tni_is_dense(written->sizes, written->strides, written->ndim) ||
+                 !tni_is_dense(read->sizes, read->strides, read->ndim) || !tni_may_share(written, read);
+    if (TNI_LIKELY(written != read && apart))
+        return TN_OK;
+    return TNI_FAIL(TN_ERROR_OVERLAP, function, "%s shares memory with the tensor to write; clone one of them first",
+                    what);
+}

@@ -2,7 +2,7 @@
  *
  * An operator is a constant struct: what it takes (params), how its results look (infer), how much scratch it wants
  * (workspace), and what it does (run). infer looks at the inputs' records alone, so it serves META, out= and every
- * other question of shape; run gets everything it needs, allocates nothing and, after its workspace is there, cannot
+ * other question of shape (it also checks the positions of an index, where they are data); run gets everything it needs, allocates nothing and, after its workspace is there, cannot
  * fail.
  *
  * Note [Forms]
@@ -49,14 +49,21 @@ typedef struct tni_index_list {
     int n;
 } tni_index_list;
 
-/* One parameter. code is that of the schema text (tenon/call.h): T X S I L J B D M R. */
+/* A list of tensors inside an attribute struct, which belong to the caller for the time of the call; some may be NULL.
+ * They are no inputs: layers do not look at them, and no gradient goes there. */
+typedef struct tni_tensors {
+    tn_tensor *const *data;
+    int n;
+} tni_tensors;
+
+/* One parameter. code is that of the schema text (tenon/call.h): T X S I L J B D M R G. */
 typedef struct tni_param {
     const char *name;
     char code;
     bool optional;
     int8_t input;    /* index among the inputs for T and X; -1 otherwise */
     uint16_t offset; /* in the attribute struct, of a tn_scalar (S, X), int64_t (I), tni_ints (L, J), bool (B),
-                        tn_dtype (D), tn_memory_format (M), tni_index_list (R) */
+                        tn_dtype (D), tn_memory_format (M), tni_index_list (R), tni_tensors (G) */
 } tni_param;
 
 #define TNI_TENSOR(name, number) {name, 'T', false, number, 0}

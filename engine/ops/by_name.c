@@ -9,6 +9,7 @@
 #include "core/scope.h"
 #include "dispatch/op.h"
 #include "ops/composite.h"
+#include "ops/index.h"
 #include "ops/operators.h"
 
 enum { ATTR_ROOM = 256 };
@@ -106,6 +107,9 @@ static void unbox(const tni_param *param, int number, const tn_value *value, unb
         return;
     case 'R':
         memcpy(field, &(tni_index_list){value->as.index.data, value->as.index.n}, sizeof(tni_index_list));
+        return;
+    case 'G':
+        memcpy(field, &(tni_tensors){value->as.tensors.data, value->as.tensors.n}, sizeof(tni_tensors));
         return;
     case 'M': {
         tn_memory_format format =
@@ -209,6 +213,11 @@ static tn_tensor *call_operator(const tni_op *op, tni_form form, const tn_value 
     }
     if (unbox_all(op, name, arguments, n, &values))
         return NULL;
+    if (op == &tni_op_index || op == &tni_op_index_put) { /* their front makes one index a dim of masks */
+        tni_put_attr attr;
+        memcpy(&attr, values.attr, sizeof attr);
+        return tni_index_by_name(op, form, values.in, &attr);
+    }
     switch (form) {
     case TNI_NEW:
         if (op == &tni_op_getitem) /* its front knows the entries that copy, too */

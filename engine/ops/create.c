@@ -95,6 +95,14 @@ tn_status tni_check_value(const char *name, tn_scalar value, tn_dtype dtype)
     return TNI_FAIL(TN_ERROR_OVERFLOW, name, "%s does not hold the value %s", tn_dtype_name(dtype), text);
 }
 
+tn_status tni_check_fill(const char *name, tn_scalar value, tn_dtype dtype, int64_t numel)
+{
+    bool narrow = tni_dtype_kind(dtype) == TNI_FLOAT && tni_itemsize(dtype) <= 2;
+    if (numel == 1 && narrow && value.kind != TN_SCALAR_COMPLEX)
+        return TN_OK;
+    return tni_check_value(name, value, dtype);
+}
+
 /* What the elements of zeros, ones or full are. */
 static tn_scalar created_value(const tni_call *call)
 {
@@ -113,10 +121,13 @@ static tn_status create_infer(tni_call *call, tni_meta *meta)
     tn_dtype dtype = attr->dtype;
     if (dtype == TN_DTYPE_NONE)
         dtype = call->op->family == FULL ? tni_scalar_dtype(value) : tn_get_default_dtype();
-    if (tni_check_value(name, value, dtype))
-        return tni_pending();
-    for (int d = 0; d < attr->size.n; d++)
+    int64_t numel = 1;
+    for (int d = 0; d < attr->size.n; d++) {
         meta->room[d] = attr->size.data[d];
+        numel = meta->room[d] == 1 ? numel : 0;
+    }
+    if (tni_check_fill(name, value, dtype, numel))
+        return tni_pending();
     return tni_meta_contiguous(call, meta, attr->size.n, dtype, tn_get_default_device().type);
 }
 
@@ -129,7 +140,7 @@ static void create_run(const tni_call *call, void *workspace)
 static tn_status fill_infer(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *self = call->in[0];
-    if (tni_check_value(tni_call_name(call), ((const fill_attr *)call->attr)->value, (tn_dtype)self->dtype))
+    if (tni_check_fill(tni_call_name(call), ((const fill_attr *)call->attr)->value, (tn_dtype)self->dtype, self->numel))
         return tni_pending();
     tni_meta_like(meta, self, (tn_dtype)self->dtype);
     return TN_OK;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "core/geometry.h"
 #include "dispatch/op.h"
+#include "ops/create.h"
 #include "ops/index.h"
 #include "ops/operators.h"
 #include "ops/view_cut.h"
@@ -247,7 +248,8 @@ tn_status tn_setitem_scalar(tn_tensor *x, const tn_index *index, int n, tn_scala
     if (TNI_UNLIKELY(!is_basic(index, n)))
         return tni_setitem_copy_scalar(x, index, n, value);
     tn_tensor *to = tn_getitem(x, index, n);
-    tn_status status = to ? tn_fill_(to, value) : tni_pending();
+    bool fits = to && tni_check_fill("setitem", value, (tn_dtype)to->dtype, to->numel) == TN_OK;
+    tn_status status = fits ? tn_fill_(to, value) : tni_pending();
     tn_drop(&to);
     return status;
 }

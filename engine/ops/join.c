@@ -16,8 +16,10 @@ static tn_status check_list(const char *name, tn_tensor *const *tensors, int n)
     if (n < 1)
         return TNI_FAIL(TN_ERROR_ARGUMENT, name, "%d tensors, needed at least one", n);
     for (int i = 0; i < n; i++)
-        if (!tensors || !tensors[i])
+        if (!tensors)
             return TNI_FAIL_NULL(name, 1, "tensors");
+        else if (!tensors[i])
+            return TNI_FAIL(TN_ERROR_NULL, name, "argument 1 (tensors) is NULL at tensor %d", i);
     return TN_OK;
 }
 

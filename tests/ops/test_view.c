@@ -309,7 +309,7 @@ static void indices_that_copy(void **state)
     assert_null(tn_getitem(x, &too_far, 1));
     assert_int_equal(tn_error_code(), TN_ERROR_INDEX);
     tn_error_clear();
-    assert_int_equal(tn_setitem(x, &too_far, 1, at), TN_ERROR_INDEX);
+    assert_int_equal(tn_setitem_scalar(x, &too_far, 1, tn_int(1)), TN_ERROR_INDEX);
     tn_error_clear();
     assert_int_equal(tn_version(x), version + 1);
     for (int k = 0;; k++) {

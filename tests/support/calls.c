@@ -7,6 +7,18 @@
 
 #include "support/test.h"
 
+static void prepare_list(reference_argument *a, uint64_t seed, layout how)
+{
+    for (int k = 0; k < a->given->n; k++) {
+        const sample_positions *positions = &a->given->list[k];
+        if (positions->range == 0)
+            continue;
+        a->list[k] = grid_new(TN_INT64, positions->sizes, positions->n);
+        grid_fill_positions(&a->list[k], positions->range, seed + 13 * (uint64_t)k);
+        a->tensors[k] = layout_tensor(&a->list[k], how);
+    }
+}
+
 void call_prepare(reference_call *call, const char *name, const sample *s, const variant *v)
 {
     int operand = 0;
@@ -17,8 +29,16 @@ void call_prepare(reference_call *call, const char *name, const sample *s, const
         reference_argument *a = &call->arguments[i];
         a->given = &s->arguments[i];
         a->kind = a->given->kind;
+        if (a->kind == SAMPLE_LIST_OF)
+            prepare_list(a, v->seed + 977 * (uint64_t)i, v->layouts[operand]);
         if (a->kind != SAMPLE_TENSOR)
             continue;
+        if (a->given->range != 0) {
+            a->grid = grid_new(TN_INT64, a->given->numbers, a->given->n);
+            grid_fill_positions(&a->grid, a->given->range, v->seed + 977 * (uint64_t)i);
+            a->tensor = layout_tensor(&a->grid, v->layouts[operand]);
+            continue;
+        }
         bool mask = (i == 0 && strcmp(name, "where") == 0) || (i == 1 && strncmp(name, "masked_fill", 11) == 0);
         a->grid = grid_new(mask ? TN_BOOL : v->dtypes[operand], a->given->numbers, a->given->n);
         grid_fill(&a->grid, v->values, v->seed + 977 * (uint64_t)i);
@@ -29,9 +49,13 @@ void call_prepare(reference_call *call, const char *name, const sample *s, const
 
 void call_free(reference_call *call)
 {
-    for (int i = 0; i < call->n; i++)
-        if (call->arguments[i].kind == SAMPLE_TENSOR)
-            grid_free(&call->arguments[i].grid);
+    for (int i = 0; i < call->n; i++) {
+        reference_argument *a = &call->arguments[i];
+        if (a->kind == SAMPLE_TENSOR)
+            grid_free(&a->grid);
+        for (int k = 0; k < SAMPLE_LIST && a->kind == SAMPLE_LIST_OF; k++)
+            grid_free(&a->list[k]);
+    }
 }
 
 int call_box(const reference_call *call, tn_value *values)
@@ -43,6 +67,11 @@ int call_box(const reference_call *call, tn_value *values)
         case SAMPLE_TENSOR:
             values[i].kind = TN_VALUE_TENSOR;
             values[i].as.tensor = a->tensor;
+            break;
+        case SAMPLE_LIST_OF:
+            values[i].kind = TN_VALUE_TENSORS;
+            values[i].as.tensors.data = a->tensors;
+            values[i].as.tensors.n = a->given->n;
             break;
         case SAMPLE_INTS:
             values[i].kind = TN_VALUE_INTS;
@@ -90,10 +119,17 @@ tn_tensor *call_run_meta(const reference_call *call, const char *name)
 {
     const tn_device meta = {TN_META, 0}, before = tn_get_default_device();
     tn_value values[SAMPLE_ARGUMENTS + 1];
+    tn_tensor *twins[SAMPLE_LIST] = {NULL};
     int n = call_box(call, values);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         if (values[i].kind == TN_VALUE_TENSOR)
             values[i].as.tensor = meta_twin(values[i].as.tensor);
+        if (values[i].kind != TN_VALUE_TENSORS)
+            continue;
+        for (int k = 0; k < values[i].as.tensors.n; k++)
+            twins[k] = values[i].as.tensors.data[k] ? meta_twin(values[i].as.tensors.data[k]) : NULL;
+        values[i].as.tensors.data = twins;
+    }
     tn_set_default_device(meta);
     tn_tensor *y = tn_call(name, values, n);
     tn_error raised; /* while it is pending the device can't be set back */
@@ -127,6 +163,10 @@ const char *call_text(const reference_call *call, const char *name)
             used += shape_text(text + used, sizeof text - (size_t)used, tn_strides(a->tensor), a->grid.ndim, "()");
         } else if (a->kind == SAMPLE_INTS) {
             used += shape_text(to, room, a->given->numbers, a->given->n, "()");
+        } else if (a->kind == SAMPLE_LIST_OF) {
+            used += snprintf(to, room, "@");
+            for (int k = 0; k < a->given->n; k++)
+                used += shape_text(text + used, sizeof text - (size_t)used, a->list[k].sizes, a->list[k].ndim, "<>");
         } else if (a->kind == SAMPLE_INDEX) {
             used += snprintf(to, room, "{%d entries}", a->given->n);
         } else if (a->kind == SAMPLE_NUMBER) {
@@ -204,9 +244,14 @@ void check_result(const reference_call *call, const char *name, const expectatio
 void call_snapshots(const reference_call *call, snapshots *all)
 {
     all->n = 0;
-    for (int i = 0; i < call->n; i++)
-        if (call->arguments[i].kind == SAMPLE_TENSOR)
-            all->each[all->n++] = snapshot_take(call->arguments[i].tensor);
+    for (int i = 0; i < call->n; i++) {
+        const reference_argument *a = &call->arguments[i];
+        if (a->kind == SAMPLE_TENSOR)
+            all->each[all->n++] = snapshot_take(a->tensor);
+        for (int k = 0; a->kind == SAMPLE_LIST_OF && k < a->given->n; k++)
+            if (a->tensors[k])
+                all->each[all->n++] = snapshot_take(a->tensors[k]);
+    }
 }
 
 void check_snapshots(const reference_call *call, const char *name, snapshots *all, const tn_tensor *written)

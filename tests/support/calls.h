@@ -35,7 +35,7 @@ void check_values(const reference_call *call, const char *name, const expectatio
 /* All operands' snapshots. */
 typedef struct snapshots {
     int n;
-    snapshot each[SAMPLE_ARGUMENTS];
+    snapshot each[SAMPLE_ARGUMENTS + SAMPLE_LIST];
 } snapshots;
 
 void call_snapshots(const reference_call *call, snapshots *all);

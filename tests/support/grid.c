@@ -237,6 +237,14 @@ void grid_fill(grid *g, grid_values values, uint64_t seed)
     }
 }
 
+void grid_fill_positions(grid *g, int64_t range, uint64_t seed)
+{
+    uint64_t state = seed;
+    int64_t least = range < 0 ? range : 0, count = range < 0 ? -2 * range : range;
+    for (int64_t i = 0; i < g->numel; i++)
+        g->cells[i].i = least + (int64_t)((next_random(&state) >> 16) % (uint64_t)count);
+}
+
 cell cell_convert(cell c, tn_dtype from, tn_dtype to)
 {
     cell out = {0, 0};

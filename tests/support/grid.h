@@ -33,6 +33,9 @@ grid grid_read(const tn_tensor *x);
 typedef enum grid_values { GRID_SMALL, GRID_SPECIAL } grid_values;
 void grid_fill(grid *g, grid_values values, uint64_t seed);
 
+/* Positions 0 .. range-1, or range .. -range-1 of a negative range. */
+void grid_fill_positions(grid *g, int64_t range, uint64_t seed);
+
 /* The index of element `linear`, and back. */
 void grid_index(const grid *g, int64_t linear, int64_t *index);
 int64_t grid_linear(const grid *g, const int64_t *index);

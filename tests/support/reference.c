@@ -589,7 +589,7 @@ bool reference_of(const reference_call *call, expectation *e)
         references[i].reference(call, e, references[i].row);
         return true;
     }
-    return reference_of_creation(call, e) || reference_of_view(call, e);
+    return reference_of_creation(call, e) || reference_of_view(call, e) || reference_of_index(call, e);
 }
 
 void expectation_free(expectation *e)

@@ -12,6 +12,8 @@ typedef struct reference_argument {
     const sample_argument *given;
     grid grid;
     tn_tensor *tensor;
+    struct grid list[SAMPLE_LIST]; /* of a list of tensors; cells NULL: none */
+    tn_tensor *tensors[SAMPLE_LIST];
 } reference_argument;
 
 typedef struct reference_call {
@@ -39,6 +41,9 @@ bool reference_of_view(const reference_call *call, expectation *e);
 
 /* The same for creation, copies and masks: reference_create.c. */
 bool reference_of_creation(const reference_call *call, expectation *e);
+
+/* The same for operators that take positions: reference_index.c. */
+bool reference_of_index(const reference_call *call, expectation *e);
 
 /* Argument i; NULL when it was left off. */
 const reference_argument *reference_given(const reference_call *call, int i);

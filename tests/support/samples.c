@@ -85,12 +85,50 @@ static void read_index(const char *token, sample_argument *a)
     }
 }
 
+/* "<2,3:4>", up to its end. */
+static const char *read_positions(const char *at, sample_positions *to)
+{
+    const char *token = at++;
+    char *end;
+    while (*at && *at != ':') {
+        to->sizes[to->n++] = strtoll(at, &end, 10);
+        at = *end == ',' ? end + 1 : end;
+        if (to->n == SAMPLE_NUMBERS || (*end != ',' && *end != ':'))
+            fail_msg("positions that are none: \"%s\"", token);
+    }
+    to->range = strtoll(at + 1, &end, 10);
+    if (*at != ':' || *end != '>' || to->range == 0)
+        fail_msg("positions without a range: \"%s\"", token);
+    return end + 1;
+}
+
+static void read_list(const char *token, sample_argument *a)
+{
+    const char *at = token + 1;
+    a->kind = SAMPLE_LIST_OF;
+    for (; *at; at += *at == ';') {
+        if (a->n == SAMPLE_LIST || (*at != '<' && *at != '_'))
+            fail_msg("a list that is none: \"%s\"", token);
+        at = *at == '_' ? at + 1 : read_positions(at, &a->list[a->n]);
+        a->n++;
+    }
+}
+
 static void read_argument(const char *token, sample_argument *a)
 {
     memset(a, 0, sizeof *a);
     if (token[0] == '[' || token[0] == '(') {
         a->kind = token[0] == '[' ? SAMPLE_TENSOR : SAMPLE_INTS;
         read_numbers(token, a);
+    } else if (token[0] == '<') {
+        sample_positions positions = {.n = 0};
+        read_positions(token, &positions);
+        a->kind = SAMPLE_TENSOR;
+        a->n = positions.n;
+        a->range = positions.range;
+        memcpy(a->numbers, positions.sizes, sizeof a->numbers);
+    } else if (token[0] == '@') {
+        read_list(token, a);
     } else if (token[0] == '{') {
         read_index(token, a);
     } else if (strcmp(token, "none") == 0) {

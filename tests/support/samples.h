@@ -7,6 +7,8 @@
  *     2, -3     an integer                                  2.5, 1e3, inf, nan    a float
  *     true      a bool                                      none         an optional argument left off
  *     float64   a dtype's name
+ *     <2,3:4>   an int64 tensor of shape [2,3] of numbers 0 .. 3; <2,3:-4> of numbers -4 .. 3
+ *     @<3:4>;_  a list of such tensors, _ for none
  *     {1,:,::2,...,^}   an index: integers, slices start:stop:step, an ellipsis, ^ a new dim
  * Trailing optional arguments may be absent. */
 #ifndef TENON_TESTS_SUPPORT_SAMPLES_H
@@ -17,7 +19,7 @@
 #include <tenon/dtype.h>
 #include <tenon/views.h>
 
-enum { SAMPLE_ARGUMENTS = 8, SAMPLE_NUMBERS = 8 };
+enum { SAMPLE_ARGUMENTS = 8, SAMPLE_NUMBERS = 8, SAMPLE_LIST = 4 };
 
 typedef enum sample_kind {
     SAMPLE_NONE,
@@ -25,13 +27,22 @@ typedef enum sample_kind {
     SAMPLE_INTS,
     SAMPLE_NUMBER,
     SAMPLE_DTYPE,
-    SAMPLE_INDEX
+    SAMPLE_INDEX,
+    SAMPLE_LIST_OF
 } sample_kind;
+
+/* Shape and range of a tensor of positions; range 0: none. */
+typedef struct sample_positions {
+    int n;
+    int64_t sizes[SAMPLE_NUMBERS], range;
+} sample_positions;
 
 typedef struct sample_argument {
     sample_kind kind;
-    int n; /* numbers of a shape or list */
+    int n;         /* numbers of a shape or list */
+    int64_t range; /* of a tensor of positions; 0: of numbers */
     int64_t numbers[SAMPLE_NUMBERS];
+    sample_positions list[SAMPLE_LIST]; /* n of them */
     tn_index index[SAMPLE_NUMBERS]; /* n of them */
     tn_scalar number;
     tn_dtype dtype;

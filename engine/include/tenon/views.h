@@ -330,13 +330,36 @@ TN_API tn_status tn_set_data(tn_tensor *self, tn_tensor *other);
  * errors  common; TN_ERROR_INDEX (a position outside its dim, too many entries),
  *         TN_ERROR_ARGUMENT (a step below 1), TN_ERROR_DIM (over 64 dims), TN_ERROR_DTYPE (indices that are no
  *         integers), TN_ERROR_SHAPE (indices or a value that do not broadcast, a mask of another shape),
- *         TN_ERROR_OVERFLOW (a number that the dtype does not hold), TN_ERROR_OVERLAP
+ *         TN_ERROR_OVERFLOW (a number that the dtype does not hold), TN_ERROR_OVERLAP (an index or the value shares
+ *         memory with x), TN_ERROR_NULL (an entry's tensor: the message has its place), TN_ERROR_DEVICE (a mask on
+ *         meta: its count is data); writes also TN_ERROR_STATE (read-only memory, a zero tensor)
  * grad    x and value
  * cost    O(ndim + n) for a view; O(elements) for copies and writes
  * source  torch.Tensor.__getitem__ and __setitem__ */
 TN_API tn_tensor *tn_getitem(tn_tensor *x, const tn_index *index, int n);
 TN_API tn_status tn_setitem(tn_tensor *x, const tn_index *index, int n, tn_tensor *value);
 TN_API tn_status tn_setitem_scalar(tn_tensor *x, const tn_index *index, int n, tn_scalar value);
+
+/* The operators behind an index by tensors: one index tensor a dim of self, NULL for the whole dim.
+ *     tn_index_get    y = self[indices]
+ *     tn_index_put    self[indices] = values in a copy, or with `accumulate` self[indices] += values
+ * indices     n of them: int64 or int32, in -size .. size-1, which broadcast to one shape B; or masks (bool, uint8) of
+ *             the sizes of the dims that they take. B takes the place of the indexed dims if they are neighbours, else
+ *             it comes first
+ * values      self's dtype, broadcast to the shape of tn_index_get; shares no memory with self in place
+ * accumulate  positions that come again add up, in the order of B; otherwise the last one stays
+ * dtype       all numbers; written, all but uint16 to uint64 and float8_e8m0fnu
+ * errors  common; TN_ERROR_INDEX (a position outside its dim: the message names it, its place, dim and size; too many
+ *         indices), TN_ERROR_DTYPE (another dtype of an index, or of values), TN_ERROR_SHAPE, TN_ERROR_ARGUMENT (no
+ *         index at all), TN_ERROR_DIM (over 64 dims, a mask without dims), TN_ERROR_OVERLAP, TN_ERROR_STATE (read-only
+ *         memory), TN_ERROR_DEVICE (a mask on meta)
+ * grad    self and values: the gradient of tn_index_get is tn_index_put of it into zeros, accumulated; those of
+ *         tn_index_put are the gradient with zeros at the positions (without accumulate), and tn_index_get of it
+ * cost    O(elements of the result); tn_index_put also a copy of self
+ * source  aten::index, aten::index_put_ */
+TN_API tn_tensor *tn_index_get(tn_tensor *self, tn_tensor *const *indices, int n);
+TN_API tn_tensor *tn_index_put(tn_tensor *self, tn_tensor *const *indices, int n, tn_tensor *values, bool accumulate);
+TN_API tn_status tn_index_put_(tn_tensor *self, tn_tensor *const *indices, int n, tn_tensor *values, bool accumulate);
 
 TN_END
 

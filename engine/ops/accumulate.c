@@ -1,0 +1,77 @@
+/* Adding elements into others. The rows are those of add (ops/arithmetic.kernel.h), through blocks where the dtype has
+ * no loop of its own. */
+#include "ops/accumulate.h"
+
+#include <string.h>
+
+#include "core/convert.h"
+#include "ops/pointwise.h"
+
+static void set_alpha(tni_alpha *alpha, tn_scalar scalar, int lane)
+{
+    memset(alpha, 0, sizeof *alpha);
+    tni_scalar_to(scalar, tni_lane_dtype(lane), alpha);
+}
+
+void tni_add_scaled_row(tn_dtype dtype, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
+                        tn_scalar scalar)
+{
+    enum { WIDEST = 16 };
+    _Alignas(64) char sums[TNI_BLOCK * WIDEST], terms[TNI_BLOCK * WIDEST];
+    const int lane = tni_lane_of(dtype);
+    const tn_dtype wide = tni_lane_dtype(lane);
+    const int64_t size = tni_itemsize(wide);
+    const tni_loop add = tni_pointwise_levels[tni_cpu_level()]->binary[TNI_BINARY_add][lane];
+    tni_alpha alpha;
+    set_alpha(&alpha, scalar, lane);
+    if (wide == dtype) {
+        const tni_row row = {{to, to, (char *)(uintptr_t)from}, {to_stride, to_stride, from_stride}, n, false, &alpha};
+        add(&row);
+        return;
+    }
+    const tni_converter widen = tni_converter_of(dtype, wide), narrow = tni_converter_of(wide, dtype);
+    for (int64_t i = 0; i < n; i += TNI_BLOCK) {
+        int64_t some = n - i < TNI_BLOCK ? n - i : TNI_BLOCK;
+        const tni_row row = {{sums, sums, terms}, {size, size, size}, some, false, &alpha};
+        widen(sums, size, to + i * to_stride, to_stride, some);
+        widen(terms, size, from + i * from_stride, from_stride, some);
+        add(&row);
+        narrow(to + i * to_stride, to_stride, sums, size, some);
+    }
+}
+
+void tni_add_row(tn_dtype dtype, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n)
+{
+    tni_add_scaled_row(dtype, to, to_stride, from, from_stride, n, tn_int(1));
+}
+
+#define SCATTER(T)                                               \
+    do {                                                         \
+        for (int64_t i = 0; i < n; i++, from += from_stride) {   \
+            T sum, term;                                         \
+            memcpy(&sum, to + at[i], sizeof sum);                \
+            memcpy(&term, from, sizeof term);                    \
+            sum += term;                                         \
+            memcpy(to + at[i], &sum, sizeof sum);                \
+        }                                                        \
+        return;                                                  \
+    } while (0)
+
+void tni_add_scattered(tn_dtype dtype, char *to, const int64_t *at, const char *from, int64_t from_stride, int64_t n)
+{
+    switch (dtype) {
+    case TN_FLOAT32:
+        SCATTER(float);
+    case TN_FLOAT64:
+        SCATTER(double);
+    case TN_INT64:
+    case TN_UINT64:
+        SCATTER(uint64_t);
+    case TN_INT32:
+    case TN_UINT32:
+        SCATTER(uint32_t);
+    default:
+        for (int64_t i = 0; i < n; i++)
+            tni_add_row(dtype, to + at[i], 0, from + i * from_stride, 0, 1);
+    }
+}
