@@ -28,6 +28,10 @@ class Unfit(Exception):
 
 def index_of(entries, names):
     def one(e):
+        if isinstance(e, dict) and "t" in e:
+            return names[e["t"]]
+        if isinstance(e, dict) and "list" in e:
+            return e["list"]
         if isinstance(e, dict):
             return slice(*e["slice"])
         return Ellipsis if e == "..." else e
@@ -47,8 +51,11 @@ def set_(x, other):
     return x
 
 
+NAMES = {}  # of the program that is being made: an index may name tensors
+
+
 def setitem(x, index, value):
-    x[index_of(index, None)] = value
+    x[index_of(index, NAMES)] = value
     return x
 
 
@@ -93,7 +100,7 @@ CALLS = {
     "squeeze": lambda x, d=None: x.squeeze() if d is None else x.squeeze(d if isinstance(d, int) else tuple(d)),
     "unsqueeze": lambda x, d: x.unsqueeze(d), "expand": lambda x, s: x.expand(s),
     "broadcast_to": lambda x, s: x.broadcast_to(s), "narrow": lambda x, d, s, n: x.narrow(d, s, n),
-    "select": lambda x, d, i: x.select(d, i), "getitem": lambda x, i: x[index_of(i, None)],
+    "select": lambda x, d, i: x.select(d, i), "getitem": lambda x, i: x[index_of(i, NAMES)],
     "diagonal": lambda x, o=0, a=0, b=1: x.diagonal(o, a, b), "unfold": lambda x, d, n, s: x.unfold(d, n, s),
     "as_strided": lambda x, s, t, o=None: x.as_strided(s, t, o), "detach": lambda x: x.detach(), "data": lambda x: x.data,
     "alias": lambda x: torch.ops.aten.alias(x), "real": lambda x: x.real, "imag": lambda x: x.imag,
@@ -112,6 +119,8 @@ CALLS = {
     "copy_": lambda x, y: x.copy_(y), "fill_": lambda x, v: x.fill_(v), "zero_": lambda x: x.zero_(),
     "neg_": lambda x: x.neg_(), "relu_": lambda x: x.relu_(), "masked_fill_": lambda x, m, v: x.masked_fill_(m, v),
     "masked_fill": lambda x, m, v: x.masked_fill(m, v), "setitem": setitem, "add_out": lambda x, y, o: torch.add(x, y, out=o),
+    "gather": lambda x, d, i: x.gather(d, i), "index_select": lambda x, d, i: x.index_select(d, i),
+    "scatter_add_": lambda x, d, i, y: x.scatter_add_(d, i, y), "index_add_": lambda x, d, i, y: x.index_add_(d, i, y),
 }
 WRITES = {"add_", "sub_", "mul_", "copy_", "neg_", "relu_", "masked_fill_", "setitem", "add_out", "eq_", "fill_", "zero_"}
 
@@ -132,9 +141,15 @@ def check_order(op, args):
     out = tensors[-1] if op == "add_out" else tensors[0]
     if op == "setitem":
         try:
-            out = out[index_of(args[1], None)]
+            out = out[index_of(args[1], NAMES)]
         except Exception:
             return False
+        if any(isinstance(e, bool) or isinstance(e, dict) and "slice" not in e for e in args[1]):
+            x, n = args[0], args[0].untyped_storage().nbytes() // args[0].element_size()
+            places = torch.arange(n).as_strided(x.shape, x.stride(), x.storage_offset())
+            places = places[index_of(args[1], NAMES)].flatten().tolist()
+            return len(set(places)) < len(places) or any(
+                t is not x and t.untyped_storage()._cdata == x.untyped_storage()._cdata for t in tensors)
     mine = cells(out)
     sure = any(n > 1 and s == 0 for n, s in zip(out.shape, out.stride()))
     depends = len(set(mine)) < len(mine) and not sure and op not in ("fill_", "zero_")
@@ -172,7 +187,8 @@ def values(x):
 
 class Recorder:
     def __init__(self):
-        self.names, self.attempts, self.printed, self.observed = {}, {}, {}, {}
+        NAMES.clear()
+        self.names, self.attempts, self.printed, self.observed = NAMES, {}, {}, {}
 
     def arguments(self, call):
         def one(a):
@@ -448,6 +464,126 @@ class Maker:
             program.append(statement)
         return program, self.rec.expect()
 
+    def indexing(self):
+        """Programs that read and write at positions: lists, masks, bools and tensors among the entries of an index."""
+        r, program, rec = self.r, [], self.rec
+
+        def do(statement):
+            rec.run(statement)
+            program.append(statement)
+            return statement[1]
+
+        start = self.beginning()
+        for s in [start[1]] if isinstance(start, tuple) else [start]:
+            rec.run(s)
+        program += list(start) if isinstance(start, tuple) else [start]
+        for _ in range(r.randrange(0, 3)):
+            x = self.name()
+            n = rec.names[x].ndim
+            call = r.choice([["permute", x, r.sample(range(n), n)], ["conj", x], ["T", x], ["unsqueeze", x, 0],
+                             ["getitem", x, [{"slice": [r.choice([None, 1]), None, r.choice([None, 2])]}] if n else []]])
+            do(["assign", self.fresh(), call])
+        if rec.names[x_name := self.name()].is_complex() and r.random() < .5:
+            do(["assign", self.fresh(), ["imag", x_name]])
+
+        def positions(size, shape):
+            low, high = -size - (r.random() < .03), max(size, 1) + (r.random() < .03)
+            if not shape:
+                return r.randrange(low, high)
+            return [positions(size, shape[1:]) for _ in range(shape[0])]
+
+        def mask(sizes):
+            return r.random() < .6 if not sizes else [mask(sizes[1:]) for _ in range(sizes[0])]
+
+        def entry(x, d, shape):
+            size, kind = x.shape[d] if d < x.ndim else 1, r.random()
+            if kind < .25:
+                return {"list": positions(size, [shape[-1]] if shape else [1])}, 1
+            if kind < .55:
+                name = do(["assign", self.fresh(), ["tensor", positions(size, shape), r.choice(["int64"] * 3 + ["int32"])]])
+                if len(shape) > 1 and r.random() < .3:
+                    name = do(["assign", self.fresh(), ["t", name]])
+                return {"t": name}, 1
+            if kind < .7 and d < x.ndim:
+                take = r.randrange(0, min(3, x.ndim - d) + 1)
+                if 0 in x.shape[d:d + take]:
+                    return None, 0
+                name = do(["assign", self.fresh(), ["tensor", mask(list(x.shape[d:d + take])), "bool"]])
+                return {"t": name}, take
+            if kind < .75:
+                return r.random() < .7, 0
+            if kind < .82:
+                return None, 0
+            if kind < .87:
+                return r.randrange(-size, size) if size else 0, 1
+            return {"slice": [r.choice([None, 1]), r.choice([None, -1]), r.choice([None, 2])]}, 1
+
+        for k in range(r.randrange(1, 4)):
+            x_name = r.choice([n for n, x in rec.names.items() if x.numel() <= 200])
+            x, index, used, dots = rec.names[x_name], [], 0, False
+            shape = r.choice([[2], [3], [1], [2, 3], [2, 2], []])
+            for _ in range(r.randrange(1, x.ndim + 2)):
+                if not dots and r.random() < .08:
+                    index.append("...")
+                    dots, used = True, used + r.randrange(0, 2)
+                    continue
+                e, taken = entry(x, used, shape)
+                used += taken
+                index.append(e)
+            dim = r.randrange(-x.ndim, x.ndim) if x.ndim else 0
+            call = ["getitem", x_name, index]
+            pick = r.random()
+            if pick < .25:
+                call = ["setitem", x_name, index, r.choice([5, 1, 2.5, 300, True])]
+            elif pick < .6:
+                try:
+                    place = x[index_of(index, rec.names)]
+                    sizes = list(place.shape)
+                    for d in range(len(sizes)):
+                        if r.random() < .2:
+                            sizes[d] = 1
+                    sizes = sizes[r.randrange(0, len(sizes)):] if sizes and r.random() < .2 else sizes
+                    sizes = [1] * (r.random() < .1) + sizes
+                    value = do(["assign", self.fresh(), ["full", sizes, 3, str(x.dtype)[6:]]])
+                except (RuntimeError, IndexError, TypeError):
+                    value = self.name()
+                call = ["setitem", x_name, index, value if r.random() < .9 else self.name()]
+            elif pick < .8 and x.ndim:
+                size = x.shape[dim]
+                sizes = [r.randrange(0, n + 1) if r.random() < .4 else n for n in x.shape]
+                sizes[dim] = r.randrange(0, 4)
+                at = [r.randrange(0, max(size, 1) + (r.random() < .02)) for _ in range(sizes[dim])]
+                row = do(["assign", self.fresh(), ["tensor", at, r.choice(["int64", "int64", "int32"])]])
+                d = str(x.dtype)[6:]
+                if r.random() < .5:
+                    wide = [1] * x.ndim
+                    wide[dim] = sizes[dim]
+                    full = do(["assign", self.fresh(), ["view", row, wide]])
+                    full = do(["assign", self.fresh(), ["expand", full, sizes]])
+                    call = ["gather", x_name, dim, full]
+                    if r.random() < .5:
+                        value = do(["assign", self.fresh(), ["full", [n + r.randrange(0, 2) for n in sizes], 3, d]])
+                        call = ["scatter_add_", x_name, dim, full, value]
+                elif r.random() < .5:
+                    call = ["index_select", x_name, dim, row]
+                else:
+                    sizes = [n if k != dim % x.ndim else sizes[dim] for k, n in enumerate(x.shape)]
+                    value = do(["assign", self.fresh(), ["full", sizes, 3, d]])
+                    call = ["index_add_", x_name, dim, row, value]
+            inner = ["do", call] if call[0].endswith("_") or call[0] == "setitem" else ["assign", self.fresh(), call]
+            s = ["attempt", f"a{k}", [inner]]
+            rec.run(s)
+            if rec.attempts[s[1]] == "ok" and r.random() < .9:
+                del rec.attempts[s[1]]
+                s = inner
+            program.append(s)
+        expect = rec.expect()
+        for t in [n for n in expect["tensors"] if n.startswith("%")]:
+            del expect["tensors"][t]
+        if any(t.get("same_as", "").startswith("%") for t in expect["tensors"].values()):
+            raise Unfit
+        return program, expect
+
     def mask(self):
         masks = [n for n, x in self.rec.names.items() if x.dtype == torch.bool]
         return self.r.choice(masks) if masks else self.name()
@@ -499,12 +635,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--indexing", action="store_true", help="programs that read and write at positions alone")
     options = parser.parse_args()
     made, seed = 0, options.seed * 1000003
     while made < options.count:
         seed += 1
         try:
-            program, expect = Maker(random.Random(seed)).program()
+            maker = Maker(random.Random(seed))
+            program, expect = maker.indexing() if options.indexing else maker.program()
         except Unfit:
             continue
         print(json.dumps({"id": f"random/{seed}", "group": "random", "program": program, "expect": expect,
