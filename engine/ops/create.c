@@ -97,7 +97,7 @@ tn_status tni_check_value(const char *name, tn_scalar value, tn_dtype dtype)
 
 tn_status tni_check_fill(const char *name, tn_scalar value, tn_dtype dtype, int64_t numel)
 {
-    bool narrow = tni_dtype_kind(dtype) == TNI_FLOAT && tni_itemsize(dtype) <= 2;
+    bool narrow = tni_is_float(dtype) && tni_itemsize(dtype) <= 2;
     if (numel == 1 && narrow && value.kind != TN_SCALAR_COMPLEX)
         return TN_OK;
     return tni_check_value(name, value, dtype);

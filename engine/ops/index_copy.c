@@ -227,7 +227,7 @@ static const tn_tensor *one_mask(const tn_index *index, int n)
     const tn_tensor *mask = NULL;
     for (int i = 0; i < n; i++) {
         bool tensor = index[i].kind == TN_INDEX_TENSOR, selects = (unsigned)index[i].kind > TN_INDEX_NEW_AXIS;
-        if (selects && (mask || !tensor || index[i].as.tensor->dtype != TN_BOOL))
+        if (selects && (mask || !tensor || index[i].as.tensor->dtype != TN_BOOL || index[i].as.tensor->ndim == 0))
             return NULL;
         if (selects)
             mask = index[i].as.tensor;

@@ -177,24 +177,27 @@ static size_t index_workspace(const tni_call *call)
     return make_plan(&p, call, call->in[0]) ? 0 : (size_t)p.count * sizeof(int64_t);
 }
 
-/* x's strides decide the layout, then those of the indices, each seen as B between dims of size 1. */
+/* x's strides decide the layout, then those of the indices, each seen as B between dims of size 1, whose strides count
+ * where the result's size is 1 too. */
 static void result_strides(const plan *p, int64_t *strides)
 {
     enum { MOST = 8 }; /* indices that are asked */
-    int64_t room[MOST][TN_MAX_NDIM];
+    int64_t room[MOST][TN_MAX_NDIM], shape[TN_MAX_NDIM], along[TN_MAX_NDIM];
     const int64_t *opinions[MOST + 1] = {p->strides};
-    int perm[TN_MAX_NDIM], n = 0;
+    int perm[TN_MAX_NDIM], n = 0, gap;
     bool plain = tni_is_contiguous(p->result, p->strides, p->result_ndim);
     for (int d = 0; d < p->result_ndim; d++)
-        plain = plain && d >= p->first && d < p->first + p->ndim;
+        shape[d] = d >= p->first && d < p->first + p->ndim ? p->result[d] : 1;
     for (; n < p->n_dims && n < MOST; n++) {
         const tn_tensor *at = index_of(p, n);
-        memset(room[n], 0, sizeof room[n]);
-        tni_broadcast_strides(at->sizes, at->strides, at->ndim, p->sizes, p->ndim, room[n] + p->first);
-        opinions[n + 1] = room[n];
+        tni_broadcast_strides(at->sizes, at->strides, at->ndim, p->sizes, p->ndim, along);
+        tni_view_strides(p->sizes, along, p->ndim, shape, p->result_ndim, room[n], &gap);
+        for (int d = 0; d < p->result_ndim; d++)
+            room[n][d] = shape[d] == p->result[d] ? room[n][d] : 0;
         plain = plain && tni_is_contiguous(p->result, room[n], p->result_ndim);
+        opinions[n + 1] = room[n];
     }
-    if (plain) { /* no dim needs an opinion */
+    if (plain && tni_same_dims(shape, p->result_ndim, p->result, p->result_ndim)) { /* no dim needs an opinion */
         tni_contiguous_strides(p->result, p->result_ndim, strides);
         return;
     }

@@ -240,12 +240,15 @@ class Recorder:
         elif kind == "print":
             self.printed[statement[1]] = repr(self.names[statement[2]])
         else:
+            before = {n: values(x) for n, x in self.names.items()} if "setitem" in repr(statement) else {}
             try:
                 for inner in statement[2]:
                     self.run(inner)
                 self.attempts[statement[1]] = "ok"
             except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError, OverflowError):
                 self.attempts[statement[1]] = {}
+                if before and repr(before) != repr({n: values(x) for n, x in self.names.items()}):
+                    raise Unfit  # PyTorch wrote up to the position that is out of range
 
     def expect(self):
         tensors, seen, storages = {}, {}, {}
