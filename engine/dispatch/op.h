@@ -2,8 +2,8 @@
  *
  * An operator is a constant struct: what it takes (params), how its results look (infer), how much scratch it wants
  * (workspace), and what it does (run). infer looks at the inputs' records alone, so it serves META, out= and every
- * other question of shape (it also checks the positions of an index, where they are data); run gets everything it needs, allocates nothing and, after its workspace is there, cannot
- * fail.
+ * other question of shape (besides, it checks the positions of an index where they are data); run gets everything it
+ * needs, allocates nothing and, after its workspace is there, cannot fail.
  *
  * Note [Forms]
  * One operator serves three forms. A new result is made from what infer says. An in-place call is an out= call whose

@@ -59,8 +59,9 @@ static tn_status add_mask(plan *p, int dim, tn_tensor *mask)
     tn_tensor *lists[TN_MAX_NDIM];
     for (int d = 0; d < mask->ndim; d++)
         if (mask->sizes[d] != p->x->sizes[p->from + d])
-            return TNI_FAIL(TN_ERROR_SHAPE, p->name, "dim %d of a mask has size %lld, the dim that it selects from %lld",
-                            d, (long long)mask->sizes[d], (long long)p->x->sizes[p->from + d]);
+            return TNI_FAIL(TN_ERROR_SHAPE, p->name,
+                            "dim %d of a mask has size %lld, the dim that it selects from %lld", d,
+                            (long long)mask->sizes[d], (long long)p->x->sizes[p->from + d]);
     if (tni_is_meta(mask))
         return TNI_FAIL(TN_ERROR_DEVICE, p->name,
                         "a mask is on meta: how many elements it selects depends on data, which meta has not");

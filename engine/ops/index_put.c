@@ -78,8 +78,8 @@ static tn_status find_shape(plan *p)
         if (!at)
             continue;
         if (at->dtype != TN_INT64 || tni_is_lazy(at))
-            return TNI_FAIL(TN_ERROR_DTYPE, p->name, "index %d is %s%s, needed int64", d, tni_is_lazy(at) ? "lazy " : "",
-                            tn_dtype_name((tn_dtype)at->dtype));
+            return TNI_FAIL(TN_ERROR_DTYPE, p->name, "index %d is %s%s, needed int64", d,
+                            tni_is_lazy(at) ? "lazy " : "", tn_dtype_name((tn_dtype)at->dtype));
         if (tni_is_meta(at) && !tni_is_meta(p->x))
             return TNI_FAIL(TN_ERROR_DEVICE, p->name, "index %d is on meta, the tensor has data", d);
         p->dims[p->n_dims++] = d;
@@ -372,7 +372,8 @@ static void put_run(const tni_call *call, void *workspace)
     const tn_dtype dtype = (tn_dtype)out->dtype;
     const int64_t itemsize = tni_itemsize(dtype), *offsets = workspace;
     const tni_converter copy = tni_converter_of(dtype, dtype);
-    int64_t from[TN_MAX_NDIM], b_from[TN_MAX_NDIM], none[TN_MAX_NDIM] = {0}, index[TN_MAX_NDIM] = {0}, at = 0, unused = 0;
+    int64_t from[TN_MAX_NDIM], b_from[TN_MAX_NDIM], none[TN_MAX_NDIM] = {0}, index[TN_MAX_NDIM] = {0};
+    int64_t at = 0, unused = 0;
     beside r;
     if (out != self)
         tni_copy_elements(tni_data(out), out->strides, dtype, self);

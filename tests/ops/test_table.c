@@ -375,7 +375,8 @@ static void wrong_kinds(void **state)
                             (kind == TN_VALUE_TENSOR && (code == 'T' || code == 'X')) ||
                             (kind == TN_VALUE_SCALAR && strchr("XSIJBM", code)) ||
                             (kind == TN_VALUE_INTS && strchr("LJ", code)) || (kind == TN_VALUE_DTYPE && code == 'D') ||
-                            (kind == TN_VALUE_INDEX && code == 'R') || (kind == TN_VALUE_TENSORS && code == 'G') || (kind == TN_VALUE_FORMAT && code == 'M');
+                            (kind == TN_VALUE_INDEX && code == 'R') ||
+                            (kind == TN_VALUE_TENSORS && code == 'G') || (kind == TN_VALUE_FORMAT && code == 'M');
                 if (fits)
                     continue;
                 odd = values[k];
