@@ -25,6 +25,8 @@
 #define VEC_BYTES   (LANES * sizeof(REAL))
 #define DOT_LANES   ((int)(64 / sizeof(REAL)))
 #define DOT_VECS    (DOT_LANES / LANES)
+#define DOT_ROWS    256 /* of dot_columns: 16 KiB of sums */
+#define ROW_PIECE   1024 /* columns of row at a time */
 
 typedef REAL NAME(piece) __attribute__((vector_size(16), may_alias));
 typedef REAL NAME(piece_at) __attribute__((vector_size(16), may_alias, aligned(sizeof(REAL))));
@@ -354,11 +356,46 @@ static inline __attribute__((always_inline)) void NAME(dot_rows)(const int rows,
     NAME(dot_store)(rows, folded, bias, c, c_row);
 }
 
+/* The same of whole vectors of rows where the columns of a are contiguous: the lanes of many rows at a time, so that a
+ * is read in long pieces. Lanes that k leaves empty add 0 as in dot_rows, which has zeros there. */
+static void NAME(dot_columns)(int64_t m, int64_t k, const REAL *a, int64_t a_col, const REAL *b, const REAL *bias,
+                              REAL *c, int64_t c_row)
+{
+    _Alignas(64) REAL sums[DOT_LANES][DOT_ROWS];
+    for (int64_t rows; m > 0; m -= rows, a += rows, c += rows * c_row) {
+        rows = m < DOT_ROWS ? m : DOT_ROWS;
+        memset(sums, 0, sizeof sums);
+        for (int64_t s = 0; s < k; s++) {
+            REAL *sum = sums[s % DOT_LANES];
+            const REAL *column = a + s * a_col;
+            const VEC x = BROADCAST(b[s]);
+            for (int64_t r = 0; r < rows; r += LANES)
+                STORE(sum + r, FMA(LOAD(column + r), x, LOAD(sum + r)));
+        }
+        for (int64_t l = k % DOT_LANES; l > 0 && l < DOT_LANES; l++)
+            for (int64_t r = 0; r < rows; r += LANES)
+                STORE(sums[l] + r, LOAD(sums[l] + r) + (VEC){0});
+        for (int half = DOT_LANES / 2; half > 0; half /= 2)
+            for (int l = 0; l < half; l++)
+                for (int64_t r = 0; r < rows; r += LANES)
+                    STORE(sums[l] + r, LOAD(sums[l] + r) + LOAD(sums[l + half] + r));
+        for (int64_t r = 0; r < rows; r++)
+            c[r * c_row] = bias ? sums[0][r] + *bias : sums[0][r];
+    }
+}
+
 static void NAME(dot)(int64_t m, int64_t k, const void *a_values, int64_t a_row, int64_t a_col, const void *b,
                       const void *bias, void *c_values, int64_t c_row)
 {
     const REAL *a = a_values;
     REAL *c = c_values;
+    if (a_row == 1 && a_col != 1 && m >= LANES) {
+        const int64_t whole = m & -(int64_t)LANES;
+        NAME(dot_columns)(whole, k, a, a_col, b, bias, c, c_row);
+        a += whole;
+        c += whole * c_row;
+        m -= whole;
+    }
     for (; m >= ROWS_DOT; m -= ROWS_DOT) {
         if (a_col == 1)
             NAME(dot_rows)(ROWS_DOT, true, k, a, a_row, 1, b, bias, c, c_row);
@@ -377,6 +414,35 @@ static void NAME(dot)(int64_t m, int64_t k, const void *a_values, int64_t a_row,
     }
 }
 
+/* Four steps of k a pass over c. */
+static void NAME(row)(int64_t n, int64_t k, const void *a_values, int64_t a_col, const void *b_values, int64_t b_row,
+                      const void *bias, int64_t bias_col, void *c_values)
+{
+    const REAL *a = a_values;
+    for (int64_t first = 0; first < n; first += ROW_PIECE) {
+        const REAL *b = (const REAL *)b_values + first;
+        REAL *c = (REAL *)c_values + first;
+        const int64_t columns = n - first < ROW_PIECE ? n - first : ROW_PIECE;
+        int64_t s = 0;
+        memset(c, 0, (size_t)columns * sizeof *c);
+        for (; s + 4 <= k; s += 4, b += 4 * b_row) {
+            const VEC x = BROADCAST(a[s * a_col]), y = BROADCAST(a[(s + 1) * a_col]);
+            const VEC z = BROADCAST(a[(s + 2) * a_col]), w = BROADCAST(a[(s + 3) * a_col]);
+            for (int64_t j = 0; j < columns; j += LANES) {
+                VEC sum = FMA(y, LOAD(b + b_row + j), FMA(x, LOAD(b + j), LOAD(c + j)));
+                STORE(c + j, FMA(w, LOAD(b + 3 * b_row + j), FMA(z, LOAD(b + 2 * b_row + j), sum)));
+            }
+        }
+        for (; s < k; s++, b += b_row) {
+            const VEC x = BROADCAST(a[s * a_col]);
+            for (int64_t j = 0; j < columns; j += LANES)
+                STORE(c + j, FMA(x, LOAD(b + j), LOAD(c + j)));
+        }
+        for (int64_t j = 0; bias && j < columns; j++)
+            c[j] += ((const REAL *)bias)[(first + j) * bias_col];
+    }
+}
+
 const tni_gemm_kernels KERNELS = {
     .rows = ROWS_WIDE,
     .columns = 2 * LANES,
@@ -385,6 +451,7 @@ const tni_gemm_kernels KERNELS = {
     .panel = NAME(panel),
     .pack = NAME(pack),
     .dot = NAME(dot),
+    .row = NAME(row),
 };
 
 #undef ZERO
@@ -402,6 +469,8 @@ const tni_gemm_kernels KERNELS = {
 #undef VEC_BYTES
 #undef DOT_LANES
 #undef DOT_VECS
+#undef DOT_ROWS
+#undef ROW_PIECE
 #undef LOAD
 #undef STORE
 #undef LOAD_LAST

@@ -1,6 +1,8 @@
 /* The matrix product's loops with AVX2 and FMA: 16 registers of 256 bits. See gemm.kernel.h. */
 #include "cpu/gemm_levels.h"
 
+#include <string.h>
+
 #if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 

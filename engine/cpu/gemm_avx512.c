@@ -1,6 +1,8 @@
 /* The matrix product's loops with AVX-512: 32 registers of 512 bits, masked memory access. See gemm.kernel.h. */
 #include "cpu/gemm_levels.h"
 
+#include <string.h>
+
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #include <immintrin.h>
 

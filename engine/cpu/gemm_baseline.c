@@ -1,6 +1,8 @@
 /* The matrix product's loops for any machine: 128-bit vectors as gcc and clang give them. See gemm.kernel.h. */
 #include "cpu/gemm_levels.h"
 
+#include <string.h>
+
 typedef float vec_f32 __attribute__((vector_size(16), may_alias));
 typedef double vec_f64 __attribute__((vector_size(16), may_alias));
 

@@ -37,6 +37,10 @@ typedef struct tni_gemm_kernels {
     /* c[i] = sum_k a[i,k] b[k] (+ *bias) in lanes (gemm.h), b contiguous. */
     void (*dot)(int64_t m, int64_t k, const void *a, int64_t a_row, int64_t a_col, const void *b, const void *bias,
                 void *c, int64_t c_row);
+    /* c[j] = sum_k a[k * a_col] b[k * b_row + j] (+ bias[j * bias_col] unless NULL), each a chain as a panel's. n is a
+     * whole number of vectors. */
+    void (*row)(int64_t n, int64_t k, const void *a, int64_t a_col, const void *b, int64_t b_row, const void *bias,
+                int64_t bias_col, void *c);
 } tni_gemm_kernels;
 
 extern const tni_gemm_kernels tni_gemm_baseline_f32, tni_gemm_baseline_f64;

@@ -2,7 +2,8 @@
  *
  *   dot       n == 1.
  *   streamed  small or narrow ones: panel after panel of b, each used as it lies or packed on the stack, over all rows
- *             of a as they lie. Needs no workspace, unless neither stride of a is 1.
+ *             of a as they lie; one row of a over a wide b instead row after row of b. Needs no workspace, unless
+ *             neither stride of a is 1.
  *   packed    large ones: a and b are packed in blocks into the workspace, then tasks run over rectangles of c (BLIS's
  *             five loops, with the packing in front of them so that all tasks share it).
  *
@@ -29,6 +30,7 @@ enum {
     PACKED_ROWS = 48,             /* packing pays about from here on: chosen by estimate */
     PACKED_COLUMNS = 64,
     PACKED_FLOPS = 1000 * 1000,
+    ROW_COLUMNS = 128, /* one row of c takes the loop by rows of b from here on */
 };
 
 static int64_t least(int64_t x, int64_t y)
@@ -153,6 +155,12 @@ static bool stream_packs_b(const job *p)
     return p->b_col != 1 || (!p->kernels->masked && p->n != whole_vectors(p->kernels, p->n));
 }
 
+/* One row of c over a wide b, by rows of b instead of panels, which would touch a page a step. */
+static bool streams_row(const job *p)
+{
+    return p->m == 1 && p->b_col == 1 && p->c_col == 1 && p->n >= ROW_COLUMNS;
+}
+
 static void stream_part(const stream_job *t, int64_t first_row, int64_t first_column)
 {
     _Alignas(64) char buffer[TNI_GEMM_STACK];
@@ -167,7 +175,14 @@ static void stream_part(const stream_job *t, int64_t first_row, int64_t first_co
                             .c_col = p->c_col,
                             .bias_row = p->bias_row,
                             .bias_col = p->bias_col};
-    for (int64_t s = 0; s < p->k; s += t->depth) {
+    if (streams_row(p)) {
+        const int64_t whole = (end - first_column) & -(int64_t)p->kernels->lanes;
+        p->kernels->row(whole, p->k, p->a, p->a_col, p->b + first_column * size, p->b_row,
+                        p->bias ? p->bias + first_column * p->bias_col * size : NULL, p->bias_col,
+                        p->c + first_column * size);
+        first_column += whole;
+    }
+    for (int64_t s = 0; s < p->k && first_column < end; s += t->depth) {
         panel.k = least(t->depth, p->k - s);
         panel.a = p->a + (first_row * p->a_row + s * p->a_col) * size;
         panel.adds = s > 0;

@@ -275,6 +275,8 @@ static void matches_reference_when_cut_in_blocks(void **state)
         {1100, 90, 200, BY_COLUMNS, BY_ROWS, BY_ROWS, 4, true},
         {900, 100, 230, STRIDED, BY_ROWS, STRIDED, 2, false},
         {30000, 1, 80, BY_ROWS, BY_ROWS, STRIDED, 2, false},
+        {530, 1, 75, BY_COLUMNS, STRIDED, STRIDED, 2, true},
+        {1, 2309, 37, STRIDED, PADDED_ROWS, BY_ROWS, 4, false},
     };
     seed = 3;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
@@ -312,6 +314,8 @@ static void has_equal_bits_for_all_numbers_of_threads(void **state)
         {4000, 24, 64, BY_ROWS, BY_COLUMNS, BY_ROWS, 2, false},
         {2, 3000, 600, BY_ROWS, BY_ROWS, BY_ROWS, 0, false},
         {40000, 1, 90, BY_ROWS, BY_ROWS, BY_ROWS, 2, false},
+        {9000, 1, 400, BY_COLUMNS, BY_ROWS, BY_ROWS, 2, false},
+        {1, 9000, 400, BY_ROWS, BY_ROWS, BY_ROWS, 2, true},
         {700, 400, 130, STRIDED, BY_ROWS, BY_COLUMNS, 2, false},
     };
     const int before = tn_get_num_threads();
@@ -344,7 +348,7 @@ static void adds_in_the_promised_order(void **state)
     for (int at = 0; at < 7 * 7 * 7; at++) {
         turn++;
         sample s = {sizes[at % 7],
-                    sizes[at / 7 % 7],
+                    sizes[at / 7 % 7] * (at % 7 ? 1 : 6),
                     sizes[at / 49] * (at % 11 ? 1 : 5),
                     (layout)(turn % LAYOUTS),
                     (layout)(turn / 3 % LAYOUTS),
@@ -390,7 +394,8 @@ static void adds_dot_products_in_lanes(void **state)
     (void)state;
     seed = 6;
     for (int64_t k = 1; k < 70; k++) {
-        sample s = {19, 1, k, k % 3 ? BY_ROWS : STRIDED, BY_ROWS, BY_ROWS, 0, false};
+        static const layout layouts[] = {STRIDED, BY_ROWS, BY_COLUMNS};
+        sample s = {275, 1, k, layouts[k % 3], BY_ROWS, BY_ROWS, 0, false};
         operands o = operands_of(&s);
         for (int level = TNI_CPU_AVX2; level <= tni_cpu_level(); level++) {
             run(&o, &s, level, TNI_GEMM_OWN);

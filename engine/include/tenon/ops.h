@@ -33,7 +33,7 @@ TN_BEGIN
 /* Arithmetic:  add a + b,  sub a - b,  mul a b,  div a / b;  the _alpha forms a + alpha b,  a - alpha b.
  * a, b    any shapes that broadcast
  * dtype   float16 to float64, bfloat16, int8 to int64, uint8, bool (sub refuses it), complex; mul and div also uint16
- *         to uint64; div not complex32
+ *         to uint64; mul also float8, but not by a number nor by a b of one element; div not complex32
  * result  broadcast shape, promoted dtype; integers wrap; div is true division, integers give the default dtype
  * errors  common; TN_ERROR_DTYPE (bool for sub; a decimal alpha for integers, a bool one for numbers),
  *         TN_ERROR_ARGUMENT (by name: two numbers)
