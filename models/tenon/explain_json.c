@@ -3,22 +3,7 @@
 #include <string.h>
 
 #include "explain.h"
-
-/* A JSON string; bytes that are not UTF-8 become "?". */
-static void write_string(FILE *stream, const char *text, int length)
-{
-    fputc('"', stream);
-    for (int i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\')
-            fprintf(stream, "\\%c", c);
-        else if (c < 0x20 || c == 0x7F)
-            fprintf(stream, "\\u%04x", c);
-        else
-            fputc(c < 0x80 ? c : '?', stream);
-    }
-    fputc('"', stream);
-}
+#include "report.h"
 
 static void write_numbers(FILE *stream, const char *name, const int64_t *numbers, int n)
 {
@@ -40,12 +25,12 @@ void explain_write_json(FILE *stream, const explain_expression *it, const explai
 {
     static const char *const made[] = {"new", "view", "copy", "same"};
     fputs("{\"expression\":", stream);
-    write_string(stream, it->text, (int)strlen(it->text));
+    write_json_string(stream, it->text, (int)strlen(it->text));
     fputs(",\"steps\":[", stream);
     for (int i = 0; i < it->n_steps; i++) {
         const explain_step *step = &it->step[i];
         fprintf(stream, "%s{\"text\":", i ? "," : "");
-        write_string(stream, it->text + step->begin, step->length);
+        write_json_string(stream, it->text + step->begin, step->length);
         fprintf(stream, ",\"self\":%d,\"made\":\"%s\"", step->self, made[step->made]);
         write_record(stream, step->result);
         fputc('}', stream);

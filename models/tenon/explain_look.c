@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "report.h"
 
 /* The pairs from the last dim on; true when all hold. For contiguity the last stride must be 1, else any will do. */
 static bool pairs_hold(const explain_facts *facts, bool from_one, explain_pair *pair)
@@ -197,8 +198,10 @@ void explain_origin(const explain_expression *it, char *buf, size_t size)
         view = view || root->made == MADE_VIEW;
         root = &it->step[root->self];
     }
+    int cut = 0;
+    while (utf8_count(it->text + root->begin + cut, root->length - cut) > 60)
+        cut += utf8_step(it->text + root->begin, root->length, cut);
     snprintf(buf, size, "%s %s%.*s%s%s", view ? "a view of the memory that" : "memory of its own, made by",
-             root->length > 60 ? "..." : "", root->length > 60 ? 60 : root->length,
-             it->text + root->begin + (root->length > 60 ? root->length - 60 : 0), view ? " made" : "",
+             cut ? "..." : "", root->length - cut, it->text + root->begin + cut, view ? " made" : "",
              root->made == MADE_COPY ? ": a copy" : "");
 }

@@ -13,15 +13,17 @@
 typedef struct method {
     const char *name, *parameters;
     const char *call;       /* the operator where it has another name */
+    enum { BOTH, METHOD_ONLY, FUNCTION_ONLY } as; /* x.f(...), f(x, ...) */
     bool attribute;         /* no brackets after it */
+    tn_dtype dtype;         /* a cast to it */
     const explain_cut *cut; /* it gives several tensors */
 } method;
 
 static const method methods[] = {
-    {.name = "view", .parameters = "size:V"}, /* or a dtype: view_dtype below */
-    {.name = "view_as", .parameters = "other:T"},
+    {.name = "view", .as = METHOD_ONLY, .parameters = "size:V"}, /* or a dtype: view_dtype below */
+    {.name = "view_as", .as = METHOD_ONLY, .parameters = "other:T"},
     {.name = "reshape", .parameters = "shape:V"},
-    {.name = "reshape_as", .parameters = "other:T"},
+    {.name = "reshape_as", .as = METHOD_ONLY, .parameters = "other:T"},
     {.name = "flatten", .parameters = "start_dim:I? end_dim:I?"},
     {.name = "unflatten", .parameters = "dim:I sizes:L"},
     {.name = "ravel", .parameters = ""},
@@ -29,43 +31,53 @@ static const method methods[] = {
     {.name = "swapaxes", .parameters = "axis0:I axis1:I"},
     {.name = "swapdims", .parameters = "dim0:I dim1:I"},
     {.name = "t", .parameters = ""},
-    {.name = "T", .parameters = "", .attribute = true},
-    {.name = "mT", .parameters = "", .attribute = true},
-    {.name = "H", .parameters = "", .attribute = true},
-    {.name = "mH", .parameters = "", .attribute = true},
+    {.name = "T", .as = METHOD_ONLY, .parameters = "", .attribute = true},
+    {.name = "mT", .as = METHOD_ONLY, .parameters = "", .attribute = true},
+    {.name = "H", .as = METHOD_ONLY, .parameters = "", .attribute = true},
+    {.name = "mH", .as = METHOD_ONLY, .parameters = "", .attribute = true},
     {.name = "adjoint", .parameters = ""},
     {.name = "permute", .parameters = "dims:V"},
     {.name = "movedim", .parameters = "source:J destination:J"},
     {.name = "moveaxis", .parameters = "source:J destination:J"},
     {.name = "squeeze", .parameters = "dim:J?"},
     {.name = "unsqueeze", .parameters = "dim:I"},
-    {.name = "expand", .parameters = "size:V"},
-    {.name = "expand_as", .parameters = "other:T"},
+    {.name = "expand", .as = METHOD_ONLY, .parameters = "size:V"},
+    {.name = "expand_as", .as = METHOD_ONLY, .parameters = "other:T"},
     {.name = "broadcast_to", .parameters = "size:V"},
     {.name = "narrow", .parameters = "dim:I start:I length:I"},
     {.name = "select", .parameters = "dim:I index:I"},
     {.name = "diagonal", .parameters = "offset:I? dim1:I? dim2:I?"},
-    {.name = "unfold", .parameters = "dimension:I size:I step:I"},
+    {.name = "unfold", .as = METHOD_ONLY, .parameters = "dimension:I size:I step:I"},
     {.name = "as_strided", .parameters = "size:L stride:L storage_offset:I?"},
-    {.name = "view_as_real", .parameters = ""},
-    {.name = "view_as_complex", .parameters = ""},
+    {.name = "view_as_real", .as = FUNCTION_ONLY, .parameters = ""},
+    {.name = "view_as_complex", .as = FUNCTION_ONLY, .parameters = ""},
     {.name = "detach", .parameters = ""},
-    {.name = "alias", .parameters = ""},
+    {.name = "alias", .as = FUNCTION_ONLY, .parameters = ""},
     {.name = "real", .parameters = "", .attribute = true},
     {.name = "imag", .parameters = "", .attribute = true},
     {.name = "conj", .parameters = ""},
-    {.name = "contiguous", .parameters = "memory_format:M?"},
+    {.name = "contiguous", .as = METHOD_ONLY, .parameters = "memory_format:M?"},
     {.name = "clone", .parameters = "memory_format:M?"},
-    {.name = "to", .parameters = "dtype:D? copy:B? memory_format:M?"},
+    {.name = "to", .as = METHOD_ONLY, .parameters = "dtype:D? copy:B? memory_format:M?"},
     {.name = "resolve_conj", .parameters = ""},
-    {.name = "zeros_like", .parameters = "dtype:D? memory_format:M?"},
-    {.name = "ones_like", .parameters = "dtype:D? memory_format:M?"},
-    {.name = "float", .parameters = "", .call = "to"},
-    {.name = "double", .parameters = "", .call = "to"},
-    {.name = "half", .parameters = "", .call = "to"},
-    {.name = "int", .parameters = "", .call = "to"},
-    {.name = "long", .parameters = "", .call = "to"},
-    {.name = "bool", .parameters = "", .call = "to"},
+    {.name = "zeros_like", .as = FUNCTION_ONLY, .parameters = "dtype:D? memory_format:M?"},
+    {.name = "ones_like", .as = FUNCTION_ONLY, .parameters = "dtype:D? memory_format:M?"},
+    {.name = "empty_like", .as = FUNCTION_ONLY, .parameters = "dtype:D? memory_format:M?", .call = "zeros_like"},
+    {.name = "type", .as = METHOD_ONLY, .parameters = "dtype:D", .call = "to"},
+    {.name = "data", .as = METHOD_ONLY, .parameters = "", .attribute = true, .call = "detach"},
+    {.name = "float", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_FLOAT32},
+    {.name = "double", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_FLOAT64},
+    {.name = "half", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_FLOAT16},
+    {.name = "bfloat16", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_BFLOAT16},
+    {.name = "int", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_INT32},
+    {.name = "long", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_INT64},
+    {.name = "short", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_INT16},
+    {.name = "char", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_INT8},
+    {.name = "byte", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_UINT8},
+    {.name = "bool", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_BOOL},
+    {.name = "cfloat", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_COMPLEX64},
+    {.name = "cdouble", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_COMPLEX128},
+    {.name = "chalf", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_COMPLEX32},
     {.name = "chunk", .parameters = "chunks:I dim:I?", .cut = &cut_chunk},
     {.name = "split", .parameters = "split_size:J dim:I?", .cut = &cut_split},
     {.name = "tensor_split", .parameters = "indices_or_sections:J dim:I?", .cut = &cut_tensor_split},
@@ -79,7 +91,7 @@ enum { METHODS = sizeof methods / sizeof *methods };
 static const method view_dtype = {.name = "view", .parameters = "dtype:D", .call = "view_dtype"};
 
 static const method creations[] = {
-    {.name = "arange", .parameters = "start:S end:S? step:S? dtype:D?"},
+    {.name = "arange", .parameters = "start:S? end:S? step:S? dtype:D?"},
     {.name = "zeros", .parameters = "size:V dtype:D?"},
     {.name = "ones", .parameters = "size:V dtype:D?"},
     {.name = "full", .parameters = "size:L fill_value:S dtype:D?"},
@@ -196,9 +208,25 @@ static bool box(const reader *r, const given *from, const parameter *to, tn_valu
 
 static bool complain_kind(reader *r, const method *m, const parameter *to, const given *from)
 {
-    int length = from->end - from->begin;
-    return reader_fail(r, from->begin, from->end, "%s: %.*s: found '%.*s', needed %s", m->name, to->length, to->name,
-                       length < 40 ? length : 40, r->text + from->begin, needed_of(to->kind));
+    char found[SHOWN_BYTES];
+    utf8_shown(r->text + from->begin, from->end - from->begin, found);
+    return reader_fail(r, from->begin, from->end, "%s: %.*s: found '%s', needed %s", m->name, to->length, to->name,
+                       found, needed_of(to->kind));
+}
+
+/* Whether the keyword is the parameter's name, or one of the two that "_or_" joins. */
+static bool names(const parameter *to, const char *word, int length)
+{
+    const char *end = to->name + to->length;
+    for (const char *from = to->name; from < end; from++) {
+        const char *joint = strstr(from, "_or_"), *last = joint && joint < end ? joint : end;
+        if (last - from == length && strncmp(word, from, (size_t)length) == 0)
+            return true;
+        if (last == end)
+            break;
+        from = last + 3;
+    }
+    return false;
 }
 
 /* The number of the parameter that the keyword names; -1: none does, which is noted. */
@@ -206,11 +234,12 @@ static int find_keyword(reader *r, const method *m, const parameter *list, int n
 {
     char usage[128];
     for (int i = 0; i < n; i++)
-        if (list[i].length == from->word_length &&
-            strncmp(r->text + from->word, list[i].name, (size_t)list[i].length) == 0)
+        if (names(&list[i], r->text + from->word, from->word_length))
             return i;
-    reader_fail(r, from->word, from->word + from->word_length, "found '%.*s=', needed an argument of %s",
-                from->word_length < 40 ? from->word_length : 40, r->text + from->word, usage_of(m, usage));
+    char found[SHOWN_BYTES];
+    utf8_shown(r->text + from->word, from->word_length, found);
+    reader_fail(r, from->word, from->word + from->word_length, "found '%s=', needed an argument of %s", found,
+                usage_of(m, usage));
     return -1;
 }
 
@@ -235,11 +264,11 @@ static bool bind(reader *r, const method *m, const given *arguments, int n, int 
     int known = parameters_of(m, list), next = 0, i = 0;
     char usage[128];
     memset(it, 0, sizeof *it);
-    if (known && list[0].kind == 'V' && (n == 0 || arguments[0].kind == GIVEN_NUMBER) &&
-        (n == 0 || !arguments[0].word_length)) {
+    if (known && list[0].kind == 'V' && n && arguments[0].kind == GIVEN_NUMBER && !arguments[0].word_length &&
+        arguments[0].number.kind == TN_SCALAR_INT) {
         i = gather(arguments, n, it);
-        it->from[0] = n ? arguments : NULL;
-        it->n = next = i || strcmp(m->name, "view") ? 1 : 0;
+        it->from[0] = arguments;
+        it->n = next = 1;
     }
     for (; i < n; i++) {
         int to = arguments[i].word_length ? find_keyword(r, m, list, known, &arguments[i]) : next++;
@@ -284,29 +313,18 @@ const char *reader_nearest(const reader *r, int begin, int length, bool after_do
     return nearest_name(word, names, n);
 }
 
-static tn_dtype dtype_of(const char *name)
-{
-    static const struct {
-        const char *name;
-        tn_dtype dtype;
-    } casts[] = {{"float", TN_FLOAT32}, {"double", TN_FLOAT64}, {"half", TN_FLOAT16},
-                 {"int", TN_INT32},     {"long", TN_INT64},     {"bool", TN_BOOL}};
-    for (size_t i = 0; i < sizeof casts / sizeof *casts; i++)
-        if (strcmp(name, casts[i].name) == 0)
-            return casts[i].dtype;
-    return TN_DTYPE_NONE;
-}
-
 static tn_tensor *call_method(const method *m, tn_tensor *self, const bound *with)
 {
     tn_value values[PARAMETERS + 1] = {{.kind = TN_VALUE_TENSOR, .as.tensor = self}};
     int n = 1 + with->n;
     memcpy(values + 1, with->value, sizeof with->value);
-    if (m->call && strcmp(m->call, "to") == 0) {
+    if (m->dtype != TN_DTYPE_NONE) {
         values[1].kind = TN_VALUE_DTYPE;
-        values[1].as.dtype = dtype_of(m->name);
+        values[1].as.dtype = m->dtype;
         n = 2;
     }
+    if (strcmp(m->name, "reshape_as") == 0)
+        return tn_reshape(self, tn_sizes(values[1].as.tensor), tn_ndim(values[1].as.tensor));
     if (values[1].kind == TN_VALUE_FORMAT && strcmp(m->name, "contiguous") == 0)
         return tn_contiguous_format(self, values[1].as.format);
     return tn_call(m->call ? m->call : m->name, values, n);
@@ -333,7 +351,7 @@ static bool read_piece(reader *r, const method *m, const bound *with, int begin,
     tn_list *list = cut(m, r->it->step[*step].result, with);
     int64_t index;
     if (!list)
-        return reader_refused(r, begin, r->at);
+        return reader_refused(r, begin, r->at, true);
     if (!reader_expect(r, '[', "'[' and the number of a piece, as there are several"))
         return false;
     reader_peek(r);
@@ -342,7 +360,7 @@ static bool read_piece(reader *r, const method *m, const bound *with, int begin,
         return false;
     tn_tensor *piece = tn_list_get(list, index);
     if (!piece)
-        return reader_refused(r, number, r->at);
+        return reader_refused(r, number, r->at, false);
     return reader_expect(r, ']', "']'") && reader_step(r, begin, *step, piece, step);
 }
 
@@ -366,10 +384,15 @@ bool reader_method(reader *r, int *step)
     if (!length)
         return reader_expected(r, "a method, such as view(3, 4) or T");
     const method *m = find(r, at, length, methods, METHODS);
-    if (!m) {
-        const char *near = reader_nearest(r, at, length, true);
-        return reader_fail(r, at, at + length, "found '%.*s', needed a method that tenon explain knows%s%s%s",
-                           length < 40 ? length : 40, r->text + at, near ? ": did you mean '" : "", near ? near : "",
+    if (!m || m->as == FUNCTION_ONLY) {
+        const char *near = m ? NULL : reader_nearest(r, at, length, true);
+        char found[SHOWN_BYTES];
+        utf8_shown(r->text + at, length, found);
+        return reader_fail(r, at, at + length, "found '%s', needed a method that tenon explain knows%s%s%s%s", found,
+                           m ? ": this is the function torch." : "", near ? ": did you mean '" : "",
+                           m      ? m->name
+                           : near ? near
+                                  : "",
                            near ? "'?" : "");
     }
     r->at += length;
@@ -385,14 +408,24 @@ bool reader_function(reader *r, int begin, int length, int *step)
     const method *m = find(r, begin, length, methods, METHODS);
     given arguments[GIVEN_LIMIT];
     int n;
-    if (!m || m->attribute) {
-        const char *near = reader_nearest(r, begin, length, false);
-        return reader_fail(r, begin, begin + length, "found '%.*s', needed a function that makes a tensor%s%s%s",
-                           length < 40 ? length : 40, r->text + begin, near ? ": did you mean '" : "",
-                           near ? near : ", such as arange(12)", near ? "'?" : "");
+    if (!m || m->as == METHOD_ONLY) {
+        const char *near = m ? NULL : reader_nearest(r, begin, length, false);
+        char found[SHOWN_BYTES];
+        utf8_shown(r->text + begin, length, found);
+        return reader_fail(r, begin, begin + length, "found '%s', needed a function that makes a tensor%s%s%s", found,
+                           m      ? ": this is a method, x."
+                           : near ? ": did you mean '"
+                                  : ", such as arange(12)",
+                           m      ? m->name
+                           : near ? near
+                                  : "",
+                           near ? "'?" : "");
     }
     if (!reader_arguments(r, arguments, &n))
         return false;
+    if (n && arguments[0].word_length && !reader_is(r, arguments[0].word, arguments[0].word_length, "input"))
+        return reader_fail(r, arguments[0].word, arguments[0].word + arguments[0].word_length,
+                           "%s: found another keyword first, needed the tensor or input=", m->name);
     if (n == 0 || arguments[0].kind != GIVEN_TENSOR)
         return reader_fail(r, begin, r->at, "%s: found no tensor, needed one as first argument", m->name);
     *step = arguments[0].step;
@@ -413,8 +446,12 @@ static tn_tensor *create(const method *m, const bound *with)
     memcpy(values, with->value, sizeof values);
     if (strcmp(m->name, "arange") == 0 && (n == 1 || values[1].kind == TN_VALUE_NONE)) {
         values[1] = values[0];
-        values[0].as.scalar = tn_int(0);
+        values[0].kind = TN_VALUE_NONE;
         n = n < 2 ? 2 : n;
+    }
+    if (strcmp(m->name, "arange") == 0 && values[0].kind == TN_VALUE_NONE) {
+        values[0].kind = TN_VALUE_SCALAR;
+        values[0].as.scalar = tn_int(0);
     }
     if (strncmp(m->name, "empty", 5) != 0)
         return tn_call(m->name, values, n);
@@ -445,5 +482,8 @@ bool reader_creation(reader *r, int begin, int length, int *step)
         return reader_tensor(r, begin, step);
     if (!reader_arguments(r, arguments, &n) || !bind(r, m, arguments, n, begin, &with))
         return false;
+    bool end = with.n > 1 && with.value[1].kind != TN_VALUE_NONE, start = with.from[0] && !with.from[0]->word_length;
+    if (strcmp(m->name, "arange") == 0 && !end && !start)
+        return reader_fail(r, begin, r->at, "arange: found no end, needed arange(end) or arange(start, end, step?)");
     return reader_step(r, begin, -1, create(m, &with), step);
 }

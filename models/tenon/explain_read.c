@@ -8,22 +8,13 @@
  *
  * Each call is made as soon as it is read, so what is refused is refused at its own place. */
 #include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "explain_reader.h"
-
-/* Characters (not bytes) before `at`: bytes that continue a UTF-8 character do not count. */
-static int characters(const char *text, int at)
-{
-    int n = 0;
-    for (int i = 0; i < at; i++)
-        n += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return n;
-}
+#include "report.h"
 
 bool reader_fail(reader *r, int begin, int end, const char *format, ...)
 {
@@ -33,20 +24,50 @@ bool reader_fail(reader *r, int begin, int end, const char *format, ...)
     r->failed = true;
     r->why->begin = begin;
     r->why->length = end > begin ? end - begin : 1;
-    r->why->column = characters(r->text, begin) + 1;
+    r->why->column = utf8_count(r->text, begin) + 1;
     va_start(list, format);
     vsnprintf(r->why->message, sizeof r->why->message, format, list);
     va_end(list);
     return false;
 }
 
-bool reader_refused(reader *r, int begin, int end)
+/* A letter, digit or part of a character beyond ASCII: Python's names have those too. */
+static bool is_letter(const reader *r, int at)
 {
+    unsigned char c = at < r->end ? (unsigned char)r->text[at] : 0;
+    return isalnum(c) || c == '_' || c >= 0x80;
+}
+
+/* The library's message in the words of the expression: its own function's name in front gives way to what stands in
+ * the text, and functions that it names lose their prefix. */
+static void translate(const reader *r, int begin, int end, bool named, char *buf, size_t size)
+{
+    const char *from = tn_error_message();
+    size_t prefix = strspn(from, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"), used = 0;
+    if (prefix && strncmp(from + prefix, ": ", 2) == 0)
+        from += prefix + 2;
+    while (named && begin < end && (r->text[begin] == '.' || isspace((unsigned char)r->text[begin])))
+        begin++;
+    while (named && begin + (int)used < end && is_letter(r, begin + (int)used))
+        used++;
+    if (used)
+        used = (size_t)snprintf(buf, size, "%.*s: ", (int)(used < 40 ? used : 40), r->text + begin);
+    for (const char *c = from; *c && used + 1 < size; c++) {
+        if (strncmp(c, "tn_", 3) == 0 && (c == from || !isalnum((unsigned char)c[-1])))
+            c += 3;
+        buf[used++] = *c;
+    }
+    buf[used] = '\0';
+}
+
+bool reader_refused(reader *r, int begin, int end, bool named)
+{
+    char message[sizeof r->why->message];
+    translate(r, begin, end, named, message, sizeof message);
     if (tn_error_code() == TN_ERROR_MEMORY)
-        reader_fail(r, begin, end, "%s: more than the %d MiB that tenon explain takes", tn_error_message(),
-                    EXPLAIN_MEMORY >> 20);
+        reader_fail(r, begin, end, "%s: more than the %d MiB that tenon explain takes", message, EXPLAIN_MEMORY >> 20);
     else
-        reader_fail(r, begin, end, "%s", tn_error_message());
+        reader_fail(r, begin, end, "%s", message);
     r->why->by_library = true;
     tn_error_clear();
     return false;
@@ -71,12 +92,9 @@ int reader_word(reader *r)
 {
     int length = 0;
     reader_peek(r);
-    while (r->at + length < r->end) {
-        unsigned char c = (unsigned char)r->text[r->at + length];
-        if (!isalpha(c) && c != '_' && !(length && isdigit(c)))
-            break;
-        length++;
-    }
+    if (!isdigit((unsigned char)r->text[r->at]))
+        while (is_letter(r, r->at + length))
+            length++;
     return length;
 }
 
@@ -85,31 +103,28 @@ bool reader_is(const reader *r, int begin, int length, const char *word)
     return strlen(word) == (size_t)length && strncmp(r->text + begin, word, (size_t)length) == 0;
 }
 
-/* Length of the token that is next: a word, a number, or one character. */
-static int token(reader *r)
+/* Length of what is next: a word, a number, or one character. */
+static int token(const reader *r)
 {
-    int length = reader_word(r);
-    if (length)
-        return length;
-    while (r->at + length < r->end && isalnum((unsigned char)r->text[r->at + length]))
+    int length = 0;
+    while (is_letter(r, r->at + length))
         length++;
-    if (length == 0 && r->at < r->end)
-        for (length = 1; ((unsigned char)r->text[r->at + length] & 0xC0) == 0x80;)
-            length++;
-    return length;
+    return length || r->at == r->end ? length : 1;
+}
+
+bool reader_found(reader *r, int begin, int end, const char *needed)
+{
+    char found[SHOWN_BYTES];
+    return reader_fail(r, begin, end, "found '%s', needed %s", utf8_shown(r->text + begin, end - begin, found), needed);
 }
 
 bool reader_expected(reader *r, const char *needed)
 {
+    reader_peek(r);
     int length = token(r);
-    char found[48];
-    snprintf(found, sizeof found, "%.*s", length < 40 ? length : 40, r->text + r->at);
-    for (char *c = found; *c; c++)
-        if (iscntrl((unsigned char)*c))
-            *c = '?';
     if (length == 0)
         return reader_fail(r, r->at, r->at, "found the end, needed %s", needed);
-    return reader_fail(r, r->at, r->at + length, "found '%s', needed %s", found, needed);
+    return reader_found(r, r->at, r->at + length, needed);
 }
 
 bool reader_expect(reader *r, char c, const char *needed)
@@ -124,68 +139,165 @@ bool reader_whole(reader *r, int64_t *value, const char *needed)
     int begin = r->at;
     if (!reader_number(r, &number, needed))
         return false;
-    if (number.kind != TN_SCALAR_INT) {
-        int end = r->at;
-        return reader_fail(r, begin, end, "found '%.*s', needed %s", end - begin < 40 ? end - begin : 40,
-                           r->text + begin, needed);
-    }
+    if (number.kind != TN_SCALAR_INT)
+        return reader_found(r, begin, r->at, needed);
     *value = number.value.i;
     return true;
 }
 
-/* Digits, and underscores no. strtod is not asked about hexadecimal numbers, inf and nan. */
-static bool read_digits(reader *r, bool negative, tn_scalar *value, const char *needed)
+/* The digits of a whole number, of which those of a slice may be too large: *value is then the largest. */
+static bool whole_of(reader *r, int begin, bool negative, bool clamp, tn_scalar *value)
 {
-    char digits[64];
-    int length = 0, begin = r->at;
+    uint64_t most = (uint64_t)INT64_MAX + negative, sum = 0;
+    bool over = false;
+    for (int i = begin; i < r->at; i++) {
+        uint64_t digit = (uint64_t)(r->text[i] - '0');
+        over = over || sum > (most - digit) / 10;
+        sum = sum * 10 + digit;
+    }
+    if (over && !clamp)
+        return reader_found(r, begin, r->at, "a number of at most 63 bits");
+    sum = over ? most : sum;
+    *value = tn_int(!negative ? (int64_t)sum : sum > INT64_MAX ? INT64_MIN : -(int64_t)sum);
+    return true;
+}
+
+/* Digits with an unsigned number's point, exponent and j; underscores no. strtod is not asked about hexadecimal
+ * numbers, inf and nan. */
+static bool read_digits(reader *r, bool negative, bool clamp, tn_scalar *value, const char *needed)
+{
+    char digits[64], *end;
+    int length = 0, begin = r->at, ends;
     bool whole = true;
-    for (; r->at < r->end && length < (int)sizeof digits - 1; r->at++) {
+    for (; r->at < r->end; r->at++) {
         char c = r->text[r->at];
-        bool sign = (c == '+' || c == '-') && length && strchr("eE", digits[length - 1]);
+        bool sign = (c == '+' || c == '-') && r->at > begin && strchr("eE", r->text[r->at - 1]);
         if (!isdigit((unsigned char)c) && c != '.' && c != 'e' && c != 'E' && !sign)
             break;
         whole = whole && isdigit((unsigned char)c);
-        digits[length++] = c;
+        if (length < (int)sizeof digits - 1)
+            digits[length++] = c;
     }
     digits[length] = '\0';
-    char *end;
-    errno = 0;
-    *value = whole ? tn_int(strtoll(digits, &end, 10)) : tn_float(strtod(digits, &end));
-    if (end == digits || *end || (r->at < r->end && isalnum((unsigned char)r->text[r->at])))
-        return reader_fail(r, begin, r->at, "found '%s', needed %s", digits, needed);
-    if (whole && errno)
-        return reader_fail(r, begin, r->at, "found '%s', needed a number of at most 63 bits", digits);
-    if (negative && whole)
-        value->value.i = -value->value.i;
-    else if (negative)
-        value->value.f = -value->value.f;
+    ends = r->at;
+    bool imaginary = ends < r->end && strchr("jJ", r->text[ends]);
+    r->at += imaginary;
+    bool cut = is_letter(r, r->at);
+    while (is_letter(r, r->at))
+        r->at++;
+    double number = strtod(digits, &end);
+    if (cut || *end || (!whole && ends - begin > length))
+        return reader_found(r, begin, r->at, needed);
+    if (whole && !imaginary)
+        return whole_of(r, begin, negative, clamp, value);
+    number = negative ? -number : number;
+    *value = imaginary ? tn_complex(0, number) : tn_float(number);
+    return true;
+}
+
+/* [+-] digits, inf, nan, torch.inf, torch.nan. */
+static bool read_term(reader *r, bool clamp, tn_scalar *value, const char *needed)
+{
+    bool negative = false;
+    char c;
+    for (; (c = reader_peek(r)) == '-' || c == '+'; r->at++)
+        negative = negative != (c == '-');
+    int length = reader_word(r), begin = r->at;
+    if (reader_is(r, r->at, length, "torch") && r->text[r->at + length] == '.') {
+        r->at += length + 1;
+        length = reader_word(r);
+    }
+    bool infinite = reader_is(r, r->at, length, "inf"), not_a_number = reader_is(r, r->at, length, "nan");
+    if (infinite || not_a_number) {
+        double number = infinite ? INFINITY : NAN;
+        *value = tn_float(negative ? -number : number);
+        r->at += length;
+        return true;
+    }
+    r->at = begin;
+    if (!isdigit((unsigned char)c) && !(c == '.' && isdigit((unsigned char)r->text[r->at + 1])))
+        return reader_expected(r, needed);
+    return read_digits(r, negative, clamp, value, needed);
+}
+
+bool reader_bound(reader *r, int64_t *value, const char *needed)
+{
+    tn_scalar number;
+    reader_peek(r);
+    int begin = r->at;
+    if (reader_word(r))
+        return reader_expected(r, needed);
+    if (!read_term(r, true, &number, needed))
+        return false;
+    if (number.kind != TN_SCALAR_INT)
+        return reader_found(r, begin, r->at, needed);
+    *value = number.value.i;
+    return true;
+}
+
+/* "+2j" after a real number. */
+static bool read_imaginary(reader *r, tn_scalar *value)
+{
+    int begin = r->at, at;
+    char c = reader_peek(r);
+    if (c != '+' && c != '-')
+        return true;
+    for (at = r->at + 1; at < r->end && (isalnum((unsigned char)r->text[at]) || strchr(" .", r->text[at]) ||
+                                         (strchr("+-", r->text[at]) && strchr("eE", r->text[at - 1])));)
+        at++;
+    while (r->text[at - 1] == ' ')
+        at--;
+    if (!strchr("jJ", r->text[at - 1])) {
+        r->at = begin;
+        return true;
+    }
+    tn_scalar part;
+    if (!read_term(r, false, &part, "an imaginary number, such as 2j"))
+        return false;
+    double re = value->kind == TN_SCALAR_FLOAT ? value->value.f : (double)value->value.i;
+    if (part.kind == TN_SCALAR_COMPLEX)
+        *value = tn_complex(re, part.value.c.im);
     return true;
 }
 
 bool reader_number(reader *r, tn_scalar *value, const char *needed)
 {
     int length = reader_word(r);
-    if (length) {
-        bool yes = reader_is(r, r->at, length, "True"), no = reader_is(r, r->at, length, "False");
-        if (!yes && !no)
-            return reader_expected(r, needed);
+    bool yes = reader_is(r, r->at, length, "True"), no = reader_is(r, r->at, length, "False");
+    if (yes || no) {
         *value = tn_bool(yes);
         r->at += length;
         return true;
     }
-    bool negative = reader_accept(r, '-');
-    char c = reader_peek(r);
-    if (!isdigit((unsigned char)c) && c != '.')
-        return reader_expected(r, needed);
-    return read_digits(r, negative, value, needed);
+    return read_term(r, false, value, needed) && (value->kind == TN_SCALAR_COMPLEX || read_imaginary(r, value));
 }
 
+bool reader_is_number(reader *r)
+{
+    char c = reader_peek(r);
+    int length = reader_word(r), at = r->at;
+    if (reader_is(r, at, length, "torch") && r->text[at + length] == '.') {
+        at += length + 1;
+        for (length = 0; is_letter(r, at + length);)
+            length++;
+    }
+    return isdigit((unsigned char)c) || strchr("+-", c) || c == '.' || reader_is(r, at, length, "inf") ||
+           reader_is(r, at, length, "nan") || reader_is(r, at, length, "True") || reader_is(r, at, length, "False");
+}
+
+/* Without "torch." float, int and complex are Python's own types. */
 static bool read_dtype(reader *r, given *argument, int length)
 {
-    static const char *const alias[][2] = {{"float", "float32"}, {"double", "float64"}, {"half", "float16"},
-                                           {"short", "int16"},   {"int", "int32"},      {"long", "int64"}};
+    static const char *const alias[][2] = {{"float", "float32"},    {"double", "float64"},    {"half", "float16"},
+                                           {"short", "int16"},      {"int", "int32"},         {"long", "int64"},
+                                           {"cfloat", "complex64"}, {"cdouble", "complex128"}, {"chalf", "complex32"}};
+    static const char *const own[][2] = {{"float", "float64"}, {"int", "int64"}, {"complex", "complex128"}};
+    bool torch = r->at && r->text[r->at - 1] == '.';
     char name[32];
     snprintf(name, sizeof name, "%.*s", length < 31 ? length : 31, r->text + r->at);
+    for (size_t i = 0; i < sizeof own / sizeof *own && !torch; i++)
+        if (strcmp(name, own[i][0]) == 0)
+            snprintf(name, sizeof name, "%s", own[i][1]);
     for (size_t i = 0; i < sizeof alias / sizeof *alias; i++)
         if (strcmp(name, alias[i][0]) == 0)
             snprintf(name, sizeof name, "%s", alias[i][1]);
@@ -229,7 +341,7 @@ bool reader_dtype(reader *r, tn_dtype *dtype)
     return true;
 }
 
-/* (2, 3), [2, 3], (2,) or (): whole numbers. */
+/* (2, 3), [2, 3], (2,) or (): whole numbers; (3) is a number. */
 static bool read_list(reader *r, given *argument, char close)
 {
     argument->kind = GIVEN_LIST;
@@ -243,6 +355,11 @@ static bool read_list(reader *r, given *argument, char close)
             return reader_expected(r, "a list of at most 72 numbers");
         if (!reader_whole(r, &argument->list[argument->n++], "a whole number"))
             return false;
+        if (argument->n == 1 && close == ')' && reader_accept(r, close)) {
+            argument->kind = GIVEN_NUMBER;
+            argument->number = tn_int(argument->list[0]);
+            return true;
+        }
     }
     return true;
 }
@@ -255,7 +372,7 @@ static bool read_value(reader *r, given *argument)
     if (c == '(' || c == '[') {
         if (!read_list(r, argument, c == '(' ? ')' : ']'))
             return false;
-    } else if (isdigit((unsigned char)c) || c == '-' || c == '.') {
+    } else if (c && reader_is_number(r)) {
         if (!reader_number(r, &argument->number, needed))
             return false;
     } else {
@@ -265,8 +382,6 @@ static bool read_value(reader *r, given *argument)
         if (length && reader_is(r, r->at, length, "None")) {
             argument->kind = GIVEN_NONE;
             r->at += length;
-        } else if (length && (reader_is(r, r->at, length, "True") || reader_is(r, r->at, length, "False"))) {
-            reader_number(r, &argument->number, needed);
         } else if (length && (read_dtype(r, argument, length) || read_format(r, argument, length))) {
             r->at += length;
         } else if (length) {
@@ -316,7 +431,7 @@ bool reader_step(reader *r, int begin, int self, tn_tensor *result, int *step)
 {
     explain_expression *it = r->it;
     if (!result)
-        return reader_refused(r, begin, r->at);
+        return reader_refused(r, begin, r->at, true);
     if (it->n_steps == EXPLAIN_STEPS)
         return reader_fail(r, begin, r->at, "found more than %d calls, needed fewer", EXPLAIN_STEPS);
     explain_made made = MADE_NEW;
@@ -356,10 +471,10 @@ static bool read_named(reader *r, int *step)
         return reader_function(r, at, length, step);
     const char *near = reader_nearest(r, at, length, false);
     r->at = at;
+    char found[SHOWN_BYTES];
     if (near)
-        return reader_fail(r, at, at + length,
-                           "found '%.*s', needed a function that makes a tensor: did you mean '%s'?",
-                           length < 40 ? length : 40, r->text + at, near);
+        return reader_fail(r, at, at + length, "found '%s', needed a function that makes a tensor: did you mean '%s'?",
+                           utf8_shown(r->text + at, length, found), near);
     return reader_expected(r, "a function that makes a tensor, such as arange(12), or a name given before with =");
 }
 

@@ -3,6 +3,7 @@
 #define TENON_EXPLAIN_READER_H
 
 #include "explain.h"
+#include "report.h"
 
 typedef struct reader {
     const char *text;
@@ -32,8 +33,11 @@ typedef struct given {
 /* Notes why reading ends, unless something was noted before; then false. */
 bool reader_fail(reader *r, int begin, int end, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Notes the library's pending error, and clears it. */
-bool reader_refused(reader *r, int begin, int end);
+/* Notes the library's pending error, and clears it; named: the text begins with the name of what was called. */
+bool reader_refused(reader *r, int begin, int end, bool named);
+
+/* "found 'x', needed NEEDED" about a part of the text. */
+bool reader_found(reader *r, int begin, int end, const char *needed);
 
 /* "found 'x', needed NEEDED" about what stands next. */
 bool reader_expected(reader *r, const char *needed);
@@ -55,8 +59,14 @@ bool reader_is(const reader *r, int begin, int length, const char *word);
 /* A whole number with its sign. */
 bool reader_whole(reader *r, int64_t *value, const char *needed);
 
-/* One number, True or False. */
+/* The same as a bound of a slice: what is too large is the largest there is. */
+bool reader_bound(reader *r, int64_t *value, const char *needed);
+
+/* One number, complex ones, inf and nan among them, True or False. */
 bool reader_number(reader *r, tn_scalar *value, const char *needed);
+
+/* Whether what is next can begin one. */
+bool reader_is_number(reader *r);
 
 /* "dtype=torch.float64". */
 bool reader_dtype(reader *r, tn_dtype *dtype);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "report.h"
 
 enum {
     LEFT = 116,
@@ -45,18 +46,18 @@ static double wide(int characters, double size)
 static void put(picture *p, double x, double y, double size, const char *anchor, const char *fill, bool bold, int room,
                 const char *text)
 {
-    int n = 0, length = 0;
-    for (const char *c = text; *c; c++)
-        length += ((unsigned char)*c & 0xC0) != 0x80;
+    int bytes = (int)strlen(text), length = utf8_count(text, bytes), n = 0;
     fprintf(p->stream, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" text-anchor=\"%s\" fill=\"%s\"%s>", x, y, size,
             anchor, fill, bold ? " font-weight=\"bold\"" : "");
-    for (const char *c = text; *c && !(length > room && n >= room - 3); c++) {
-        unsigned char byte = (unsigned char)*c;
-        n++;
+    for (int at = 0; at < bytes && !(length > room && n >= room - 3); at += utf8_step(text, bytes, at), n++) {
+        unsigned char byte = (unsigned char)text[at];
+        int whole = utf8_length(text + at, bytes - at);
         if (byte == '&' || byte == '<' || byte == '>' || byte == '"')
             fprintf(p->stream, "&#%d;", byte);
+        else if (whole)
+            fwrite(text + at, 1, (size_t)whole, p->stream);
         else
-            fputc(iscntrl(byte) ? ' ' : byte < 0x80 ? byte : '?', p->stream);
+            fputc(iscntrl(byte) ? ' ' : '?', p->stream);
     }
     fprintf(p->stream, "%s</text>\n", length > room ? "..." : "");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "report.h"
 
 enum { LABEL = 13, ROWS = 24, COLUMNS = 16, LINE = 80 };
 
@@ -37,15 +38,23 @@ static const char *const made_words[] = {"new memory", "view", "copy", "the same
 /* The step's text on one line: blanks and control characters as one blank, cut in the middle of what is too long. */
 static void step_text(const explain_expression *it, const explain_step *step, char *buf, int room)
 {
-    int n = 0;
-    for (int i = 0; i < step->length && n < room; i++) {
-        unsigned char c = (unsigned char)it->text[step->begin + i];
-        buf[n++] = iscntrl(c) || c == ' ' ? ' ' : (char)c;
-        if (n > 1 && buf[n - 1] == ' ' && buf[n - 2] == ' ')
-            n--;
+    const char *text = it->text + step->begin;
+    int n = 0, characters = 0, kept = 0; /* kept: bytes that leave room for "..." */
+    for (int i = 0; i < step->length && characters < room; i += utf8_step(text, step->length, i)) {
+        int whole = utf8_length(text + i, step->length - i);
+        if (!whole && !iscntrl((unsigned char)text[i]))
+            buf[n++] = '?';
+        else if (whole && text[i] != ' ')
+            memcpy(buf + n, text + i, (size_t)whole), n += whole;
+        else if (n && buf[n - 1] == ' ')
+            continue;
+        else
+            buf[n++] = ' ';
+        characters++;
+        kept = characters == room - 3 ? n : kept;
     }
-    if (n == room)
-        memcpy(buf + room - 3, "...", 3);
+    if (characters == room)
+        n = kept + snprintf(buf + kept, 4, "...");
     buf[n] = '\0';
 }
 
@@ -53,14 +62,14 @@ static void write_steps(const sheet *s)
 {
     enum { ROOM = 40, TEXT = 96 };
     const explain_expression *it = s->it;
-    char text[ROOM + 1], shape[TEXT], stride[TEXT];
+    char text[4 * ROOM + 4], shape[TEXT], stride[TEXT];
     int width[4] = {4, 5, 6, 6}, first = it->n_steps > 24 ? it->n_steps - 24 : 0;
     for (int i = first; i < it->n_steps; i++) {
         tn_tensor *x = it->step[i].result;
         step_text(it, &it->step[i], text, ROOM);
         explain_tuple(tn_sizes(x), tn_ndim(x), shape, 48);
         explain_tuple(tn_strides(x), tn_ndim(x), stride, 48);
-        int lengths[] = {(int)strlen(text), (int)strlen(shape), (int)strlen(stride), digits(tn_storage_offset(x))};
+        int lengths[] = {utf8_count(text, (int)strlen(text)), (int)strlen(shape), (int)strlen(stride), digits(tn_storage_offset(x))};
         for (int k = 0; k < 4; k++)
             width[k] = lengths[k] > width[k] ? lengths[k] : width[k];
     }
@@ -73,7 +82,8 @@ static void write_steps(const sheet *s)
         step_text(it, step, text, ROOM);
         explain_tuple(tn_sizes(step->result), tn_ndim(step->result), shape, 48);
         explain_tuple(tn_strides(step->result), tn_ndim(step->result), stride, 48);
-        fprintf(s->stream, "  %-*s  %-*s  %-*s  %-*" PRId64 "  %s\n", width[0], text, width[1], shape, width[2], stride,
+        fprintf(s->stream, "  %s%*s  %-*s  %-*s  %-*" PRId64 "  %s\n", text,
+                width[0] - utf8_count(text, (int)strlen(text)), "", width[1], shape, width[2], stride,
                 width[3], tn_storage_offset(step->result), made_words[step->made]);
     }
     fputc('\n', s->stream);
@@ -294,21 +304,21 @@ void explain_write_text(FILE *stream, const explain_expression *it, const explai
 void explain_write_trouble(FILE *stream, const char *text, const explain_trouble *why, bool colour)
 {
     enum { BEFORE = 56, ROOM = 72 };
-    int begin = why->begin > BEFORE ? why->begin - BEFORE : 0, column = 0, marked = 0;
-    while (begin > 0 && ((unsigned char)text[begin] & 0xC0) == 0x80)
-        begin--;
+    int bytes = (int)strnlen(text, EXPLAIN_LENGTH + ROOM), begin = 0, column = 0, marked = 0, i, n = 0;
+    for (int skip = why->column - 1 - BEFORE; skip > 0; skip--)
+        begin += utf8_step(text, bytes, begin);
     fprintf(stream, "tenon explain: column %d: %s\n  %s", why->column, why->message, begin ? "..." : "");
-    int i = begin;
-    for (int n = 0; text[i] && n < ROOM; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bool starts = (c & 0xC0) != 0x80;
-        n += starts;
-        column += starts && i < why->begin;
-        marked += starts && i >= why->begin && i < why->begin + why->length;
-        fputc(iscntrl(c) ? ' ' : c, stream);
+    for (i = begin; i < bytes && n < ROOM; i += utf8_step(text, bytes, i), n++) {
+        int whole = utf8_length(text + i, bytes - i);
+        column += i < why->begin;
+        marked += i >= why->begin && i < why->begin + why->length;
+        if (whole)
+            fwrite(text + i, 1, (size_t)whole, stream);
+        else
+            fputc(iscntrl((unsigned char)text[i]) ? ' ' : '?', stream);
     }
-    fprintf(stream, "%s\n  %*s%s^", text[i] ? "..." : "", column + (begin ? 3 : 0), "", colour ? wrong : "");
-    for (int n = 1; n < marked; n++)
+    fprintf(stream, "%s\n  %*s%s^", i < bytes ? "..." : "", column + (begin ? 3 : 0), "", colour ? wrong : "");
+    for (n = 1; n < marked; n++)
         fputc('~', stream);
     fprintf(stream, "%s\n", colour ? plain : "");
 }

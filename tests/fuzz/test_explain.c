@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "report.h"
 #include "support/test.h"
 
 enum { ROUNDS = 40000, TEXT = 2048 };
@@ -244,10 +245,7 @@ static void mutate(void)
 
 static int columns(void)
 {
-    int n = 0;
-    for (size_t i = 0; i < used; i++)
-        n += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return n;
+    return utf8_count(text, (int)used);
 }
 
 /* Where a text of the picture stands: width from its characters, in a face of which each is 0.6 of the size wide. */
@@ -271,7 +269,7 @@ static void check_picture(char *svg, unsigned seed)
             sscanf(at, "<text x=\"%lf\" y=\"%lf\" font-size=\"%lf\" text-anchor=\"%15[a-z]", &x, &y, &size, anchor), 4);
         at = strchr(at, '>') + 1;
         int characters = 0;
-        for (; *at != '<'; at++, characters++)
+        for (; *at != '<'; at += utf8_step(at, 4, 0), characters++)
             if (*at == '&')
                 at = strchr(at, ';');
         double wide = 0.6 * size * characters, left = anchor[0] == 'e' ? x - wide : anchor[0] == 'm' ? x - wide / 2 : x;
