@@ -55,7 +55,7 @@ bool explain_read(const char *text, explain_expression *it, explain_trouble *why
 /* Writes "tenon explain: column 8: ..." and the expression with a caret below the part that is meant. */
 void explain_write_trouble(FILE *stream, const char *text, const explain_trouble *why, bool colour);
 
-enum { EXPLAIN_CELLS = 64, EXPLAIN_ORDER = 64, EXPLAIN_WALK = 1 << 20 };
+enum { EXPLAIN_CELLS = 64, EXPLAIN_ORDER = 64, EXPLAIN_WALK = 1 << 20, EXPLAIN_VALUE = 64 };
 
 /* A condition on two neighbouring dims (sizes 1 left out) that does not hold: stride `found` of dim `outer` should be
  * size x stride of dim `inner` = needed. inner is -1 for the last dim of a contiguous tensor: stride 1 is needed. */
@@ -93,7 +93,7 @@ void explain_write_address(FILE *stream, const explain_facts *facts, const int64
 /* The letter of an index: "i", "j" ...; "i7" and so on beyond six dims. */
 const char *explain_letter(int dim, int ndim, char buf[12]);
 
-/* Python's text of the cell's value ("7", "0.5", "True"); "" for a dtype whose elements tn_item does not give. */
+/* Python's text of the cell's value ("7", "0.5", "True"), at most 53 characters; "" for a dtype whose elements tn_item does not give. */
 void explain_value(tn_tensor *x, int64_t cell, char *buf, size_t size);
 
 /* "(3, 4)", "(12,)", "()". */

@@ -37,9 +37,9 @@ static bool read_slice(reader *r, item *it)
     int begin = r->at;
     if (!read_bound(r, &it->step, "a whole number or ']'"))
         return false;
-    return it->step >= 1 || reader_fail(r, begin, r->at,
-                                        "found step %" PRId64 ", needed 1 or more: a tensor has no negative strides",
-                                        it->step);
+    return it->step >= 1 ||
+           reader_fail(r, begin, r->at, "found step %" PRId64 ", needed 1 or more: a tensor has no negative strides",
+                       it->step);
 }
 
 static bool read_item(reader *r, item *it)
@@ -203,12 +203,13 @@ static bool read_numbers(reader *r, numbers *all, int depth)
     return true;
 }
 
-/* Numbers that the dtype cannot hold are refused as by full, which is asked. */
+/* Numbers that a whole dtype cannot hold are refused as by full, which is asked. */
 static bool fits(const numbers *all, tn_scalar_kind kind, tn_dtype dtype)
 {
     if (kind == TN_SCALAR_COMPLEX && !tn_is_complex(dtype) && dtype != TN_BOOL)
         TN_FAIL(TN_ERROR_DTYPE, "tensor", "a complex number for %s, needed a complex dtype", tn_dtype_name(dtype));
-    for (int i = 0; i < all->n && !tn_error_code(); i++) {
+    bool whole = !tn_is_floating_point(dtype) && !tn_is_complex(dtype) && dtype != TN_BOOL;
+    for (int i = 0; i < all->n && whole && !tn_error_code(); i++) {
         tn_scope scope = tn_scope_begin();
         tn_full(NULL, 0, all->value[i], dtype);
         tn_scope_end(scope);

@@ -134,13 +134,29 @@ void explain_write_address(FILE *stream, const explain_facts *facts, const int64
     }
 }
 
+/* The shortest text that gives the number back, as a float if it was one. */
+static void number_text(tn_dtype dtype, double number, char *buf, size_t size)
+{
+    bool narrow = tn_itemsize(dtype) <= 4u << tn_is_complex(dtype);
+    for (int digits = 1; narrow && isfinite(number) && digits < 9; digits++) {
+        char text[32];
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        double near = strtod(text, NULL);
+        if ((float)near != (float)number)
+            continue;
+        number = near;
+        break;
+    }
+    tn_format_double(buf, size, number);
+}
+
 void explain_value(tn_tensor *x, int64_t cell, char *buf, size_t size)
 {
     buf[0] = '\0';
     tn_scope scope = tn_scope_begin();
     tn_tensor *one = tn_as_strided(x, NULL, NULL, 0, cell);
     tn_scalar value = tn_item_scalar(one);
-    char text[80], part[40];
+    char text[80] = "", part[40];
     switch (value.kind) {
     case TN_SCALAR_BOOL:
         snprintf(text, sizeof text, "%s", value.value.i ? "True" : "False");
@@ -152,11 +168,11 @@ void explain_value(tn_tensor *x, int64_t cell, char *buf, size_t size)
             snprintf(text, sizeof text, "%" PRId64, value.value.i);
         break;
     case TN_SCALAR_FLOAT:
-        tn_format_double(text, sizeof text, value.value.f);
+        number_text(tn_tensor_dtype(x), value.value.f, text, sizeof text);
         break;
     case TN_SCALAR_COMPLEX:
-        tn_format_double(text, sizeof text, value.value.c.re);
-        tn_format_double(part, sizeof part, fabs(value.value.c.im));
+        number_text(tn_tensor_dtype(x), value.value.c.re, text, sizeof text);
+        number_text(tn_tensor_dtype(x), fabs(value.value.c.im), part, sizeof part);
         snprintf(text + strlen(text), sizeof text - strlen(text), "%c%sj", signbit(value.value.c.im) ? '-' : '+', part);
         break;
     }

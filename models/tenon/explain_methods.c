@@ -12,10 +12,11 @@
  * tensor; ? may be left off. */
 typedef struct method {
     const char *name, *parameters;
-    const char *call;       /* the operator where it has another name */
+    const char *call;                             /* the operator where it has another name */
     enum { BOTH, METHOD_ONLY, FUNCTION_ONLY } as; /* x.f(...), f(x, ...) */
-    bool attribute;         /* no brackets after it */
-    tn_dtype dtype;         /* a cast to it */
+    bool attribute;                               /* no brackets after it */
+    bool cast;
+    tn_dtype dtype;         /* of a cast */
     const explain_cut *cut; /* it gives several tensors */
 } method;
 
@@ -65,19 +66,19 @@ static const method methods[] = {
     {.name = "empty_like", .as = FUNCTION_ONLY, .parameters = "dtype:D? memory_format:M?", .call = "zeros_like"},
     {.name = "type", .as = METHOD_ONLY, .parameters = "dtype:D", .call = "to"},
     {.name = "data", .as = METHOD_ONLY, .parameters = "", .attribute = true, .call = "detach"},
-    {.name = "float", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_FLOAT32},
-    {.name = "double", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_FLOAT64},
-    {.name = "half", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_FLOAT16},
-    {.name = "bfloat16", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_BFLOAT16},
-    {.name = "int", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_INT32},
-    {.name = "long", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_INT64},
-    {.name = "short", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_INT16},
-    {.name = "char", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_INT8},
-    {.name = "byte", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_UINT8},
-    {.name = "bool", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_BOOL},
-    {.name = "cfloat", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_COMPLEX64},
-    {.name = "cdouble", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_COMPLEX128},
-    {.name = "chalf", .as = METHOD_ONLY, .parameters = "", .call = "to", .dtype = TN_COMPLEX32},
+    {.name = "float", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_FLOAT32},
+    {.name = "double", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_FLOAT64},
+    {.name = "half", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_FLOAT16},
+    {.name = "bfloat16", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_BFLOAT16},
+    {.name = "int", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_INT32},
+    {.name = "long", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_INT64},
+    {.name = "short", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_INT16},
+    {.name = "char", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_INT8},
+    {.name = "byte", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_UINT8},
+    {.name = "bool", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_BOOL},
+    {.name = "cfloat", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_COMPLEX64},
+    {.name = "cdouble", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_COMPLEX128},
+    {.name = "chalf", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_COMPLEX32},
     {.name = "chunk", .parameters = "chunks:I dim:I?", .cut = &cut_chunk},
     {.name = "split", .parameters = "split_size:J dim:I?", .cut = &cut_split},
     {.name = "tensor_split", .parameters = "indices_or_sections:J dim:I?", .cut = &cut_tensor_split},
@@ -318,7 +319,7 @@ static tn_tensor *call_method(const method *m, tn_tensor *self, const bound *wit
     tn_value values[PARAMETERS + 1] = {{.kind = TN_VALUE_TENSOR, .as.tensor = self}};
     int n = 1 + with->n;
     memcpy(values + 1, with->value, sizeof with->value);
-    if (m->dtype != TN_DTYPE_NONE) {
+    if (m->cast) {
         values[1].kind = TN_VALUE_DTYPE;
         values[1].as.dtype = m->dtype;
         n = 2;

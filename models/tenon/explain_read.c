@@ -191,7 +191,7 @@ static bool read_digits(reader *r, bool negative, bool clamp, tn_scalar *value, 
     if (whole && !imaginary)
         return whole_of(r, begin, negative, clamp, value);
     number = negative ? -number : number;
-    *value = imaginary ? tn_complex(0, number) : tn_float(number);
+    *value = imaginary ? tn_complex(negative ? -0.0 : 0.0, number) : tn_float(number);
     return true;
 }
 
@@ -288,8 +288,8 @@ bool reader_is_number(reader *r)
 /* Without "torch." float, int and complex are Python's own types. */
 static bool read_dtype(reader *r, given *argument, int length)
 {
-    static const char *const alias[][2] = {{"float", "float32"},    {"double", "float64"},    {"half", "float16"},
-                                           {"short", "int16"},      {"int", "int32"},         {"long", "int64"},
+    static const char *const alias[][2] = {{"float", "float32"},    {"double", "float64"},     {"half", "float16"},
+                                           {"short", "int16"},      {"int", "int32"},          {"long", "int64"},
                                            {"cfloat", "complex64"}, {"cdouble", "complex128"}, {"chalf", "complex32"}};
     static const char *const own[][2] = {{"float", "float64"}, {"int", "int64"}, {"complex", "complex128"}};
     bool torch = r->at && r->text[r->at - 1] == '.';

@@ -34,7 +34,7 @@ typedef struct picture {
     int shown;         /* cells of the strip */
     double cell_width; /* theirs */
     bool differ;       /* what the cells hold says more than their numbers */
-    char values[EXPLAIN_CELLS][24];
+    char values[EXPLAIN_CELLS][EXPLAIN_VALUE];
 } picture;
 
 static double wide(int characters, double size)

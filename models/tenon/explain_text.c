@@ -69,7 +69,8 @@ static void write_steps(const sheet *s)
         step_text(it, &it->step[i], text, ROOM);
         explain_tuple(tn_sizes(x), tn_ndim(x), shape, 48);
         explain_tuple(tn_strides(x), tn_ndim(x), stride, 48);
-        int lengths[] = {utf8_count(text, (int)strlen(text)), (int)strlen(shape), (int)strlen(stride), digits(tn_storage_offset(x))};
+        int lengths[] = {utf8_count(text, (int)strlen(text)), (int)strlen(shape), (int)strlen(stride),
+                         digits(tn_storage_offset(x))};
         for (int k = 0; k < 4; k++)
             width[k] = lengths[k] > width[k] ? lengths[k] : width[k];
     }
@@ -83,8 +84,8 @@ static void write_steps(const sheet *s)
         explain_tuple(tn_sizes(step->result), tn_ndim(step->result), shape, 48);
         explain_tuple(tn_strides(step->result), tn_ndim(step->result), stride, 48);
         fprintf(s->stream, "  %s%*s  %-*s  %-*s  %-*" PRId64 "  %s\n", text,
-                width[0] - utf8_count(text, (int)strlen(text)), "", width[1], shape, width[2], stride,
-                width[3], tn_storage_offset(step->result), made_words[step->made]);
+                width[0] - utf8_count(text, (int)strlen(text)), "", width[1], shape, width[2], stride, width[3],
+                tn_storage_offset(step->result), made_words[step->made]);
     }
     fputc('\n', s->stream);
 }
@@ -148,7 +149,7 @@ static void write_address(const sheet *s)
 {
     const explain_facts *facts = s->facts;
     int64_t at[TN_MAX_NDIM];
-    char value[48], letter[12];
+    char value[EXPLAIN_VALUE], letter[12];
     label(s, "address");
     fputs("element [", s->stream);
     for (int d = 0; d < facts->ndim; d++)
@@ -175,11 +176,11 @@ static void write_address(const sheet *s)
 /* A line of the strip: what each cell holds, is called, or is read as. */
 typedef enum strip_row { ROW_CELL, ROW_HOLDS, ROW_READ, ROW_TIMES } strip_row;
 
-static void write_strip_row(const sheet *s, strip_row row, char values[][24], int begin, int end, int width)
+static void write_strip_row(const sheet *s, strip_row row, char values[][EXPLAIN_VALUE], int begin, int end, int width)
 {
     static const char *const names[] = {"cell", "holds", "read as", "times"};
     const explain_facts *facts = s->facts;
-    char text[32];
+    char text[EXPLAIN_VALUE];
     while (row > ROW_HOLDS && end > begin && facts->times[end - 1] == 0)
         end--;
     if (end == begin)
@@ -208,7 +209,7 @@ static void write_strip_row(const sheet *s, strip_row row, char values[][24], in
 static void write_strip(const sheet *s)
 {
     const explain_facts *facts = s->facts;
-    char values[EXPLAIN_CELLS][24];
+    char values[EXPLAIN_CELLS][EXPLAIN_VALUE];
     bool holds = false, times = false;
     int width = digits(facts->window + facts->n_window - 1);
     for (int i = 0; i < facts->n_window; i++) {

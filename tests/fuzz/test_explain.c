@@ -60,6 +60,13 @@ static void add_number(void)
                                           "-9223372036854775807",
                                           "9223372036854775808",
                                           "1000000",
+                                          "-9223372036854775808",
+                                          "2j",
+                                          "1 - .5j",
+                                          "-inf",
+                                          "torch.nan",
+                                          "(3)",
+                                          "ü",
                                           "torch.float64",
                                           "torch.complex64",
                                           "torch.channels_last",
@@ -118,7 +125,8 @@ static void add_index(void)
 
 static void add_numbers(int depth)
 {
-    add("[");
+    bool tuple = draw(3) == 0;
+    add(tuple ? "(" : "[");
     for (int i = 0; i < 2; i++) {
         add(i ? ", " : "");
         if (depth)
@@ -126,7 +134,7 @@ static void add_numbers(int depth)
         else
             add_number();
     }
-    add("]");
+    add(tuple ? ")" : "]");
 }
 
 static void grow(void)
@@ -143,47 +151,14 @@ static void grow(void)
                                         "x = arange(6); x",
                                         "empty_strided((2,3),(1,2))",
                                         "ones(2, 2, dtype=torch.complex64)"};
-    static const char *const methods[] = {"view",
-                                          "reshape",
-                                          "flatten",
-                                          "ravel",
-                                          "transpose",
-                                          "t",
-                                          "T",
-                                          "mT",
-                                          "permute",
-                                          "movedim",
-                                          "squeeze",
-                                          "unsqueeze",
-                                          "expand",
-                                          "narrow",
-                                          "select",
-                                          "diagonal",
-                                          "unfold",
-                                          "as_strided",
-                                          "contiguous",
-                                          "clone",
-                                          "chunk",
-                                          "split",
-                                          "tensor_split",
-                                          "unbind",
-                                          "view_as",
-                                          "expand_as",
-                                          "to",
-                                          "double",
-                                          "swapaxes",
-                                          "H",
-                                          "real",
-                                          "unflatten",
-                                          "conj",
-                                          "imag",
-                                          "view_as_real",
-                                          "view_as_complex",
-                                          "hsplit",
-                                          "zeros_like",
-                                          "broadcast_to",
-                                          "detach",
-                                          "mH"};
+    static const char *const methods[] = {
+        "view",         "reshape",      "flatten",    "ravel",        "transpose",       "t",      "T",
+        "mT",           "permute",      "movedim",    "squeeze",      "unsqueeze",       "expand", "narrow",
+        "select",       "diagonal",     "unfold",     "as_strided",   "contiguous",      "clone",  "chunk",
+        "split",        "tensor_split", "unbind",     "view_as",      "expand_as",       "to",     "type",
+        "short",        "data",         "reshape_as", "double",       "swapaxes",        "H",      "real",
+        "unflatten",    "conj",         "imag",       "view_as_real", "view_as_complex", "hsplit", "zeros_like",
+        "broadcast_to", "detach",       "mH"};
     used = 0;
     text[0] = '\0';
     if (draw(8) == 0) {

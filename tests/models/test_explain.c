@@ -64,7 +64,7 @@ static void test_odd_tensors(void **unused)
     (void)unused;
     EXPECT("'tensor(3.5)'", 0, "shape        ()", "element [] is cell 0", "float32");
     EXPECT("'ones(2, 2, dtype=torch.complex64).conj().T'", 0, "complex64", "bits         conj", "1.0-0.0j");
-    EXPECT("'ones(2, 2, dtype=torch.complex64).view_as_real()[..., 1]'", 0, "float32", "(4, 2)", "offset       1");
+    EXPECT("'torch.view_as_real(ones(2, 2, dtype=torch.cfloat))[..., 1]'", 0, "float32", "(4, 2)", "offset       1");
     EXPECT("'arange(24).view(1, 2, 3, 4).contiguous(memory_format=torch.channels_last)'", 0, "in channels_last it is");
     EXPECT("'zeros(0, 3)'", 0, "no cell is read", "works");
     EXPECT("'tensor([[True, False]]).T'", 0, "bool", "holds", "False");
@@ -75,6 +75,27 @@ static void test_odd_tensors(void **unused)
     EXPECT("'arange(10).chunk(3)[-1]'", 0, "(2,)", "offset       8");
     EXPECT("'arange(10).split([2, 3, 5])[1]'", 0, "(3,)", "offset       2");
     EXPECT("'torch.transpose(torch.zeros(2, 3, dtype=torch.float64), 0, dim1=1)'", 0, "float64", "stride       (1, 3)");
+}
+
+/* Numbers and indices in each way that Python has of writing them. */
+static void test_spellings(void **unused)
+{
+    (void)unused;
+    EXPECT("'tensor([1.5, 2j])'", 0, "complex64", "1.5+0.0j  0.0+2.0j");
+    EXPECT("'tensor([1 - 2e-3j, -.5j, 3, True])'", 0, "complex64", "1.0-0.002j", "-0.0-0.5j", "3.0+0.0j");
+    EXPECT("'tensor(nan)'", 0, "float32", "which holds nan");
+    EXPECT("'tensor(((inf, -inf), [torch.inf, (+1.)]))'", 0, "(2, 2)", "inf  -inf   inf   1.0");
+    EXPECT("'full(size=(2,), fill_value=-inf)'", 0, "-inf");
+    EXPECT("'tensor(-9223372036854775808)'", 0, "which holds -9223372036854775808");
+    EXPECT("'zeros(())'", 0, "shape        (), 1 element\n");
+    EXPECT("'zeros((2), 3)'", 0, "(2, 3)");
+    EXPECT("'arange(24).view(2, 3, 4)[..., None, ...]'", 0, "(2, 3, 4, 1)");
+    EXPECT("'arange(12)[-9223372036854775808:99999999999999999999]'", 0, "(12,)");
+    EXPECT("'arange(12).view(3, 4)[(None, +1, 1:None:2)]'", 0, "(1, 2)", "offset       5");
+    EXPECT("'arange(end=7, start=2).short().reshape_as(zeros(5, 1))'", 0, "int16", "(5, 1)");
+    EXPECT("'zeros(2, dtype=float)'", 0, "float64");
+    EXPECT("'zeros(2, dtype=torch.float)'", 0, "float32");
+    EXPECT("'ñ = arange(6); ñ.view(2, 3)'", 0, "(2, 3)", "a view of the memory that arange(6) made");
 }
 
 /* 2: it cannot be read; 1: the library refuses. */
@@ -88,7 +109,29 @@ static void test_refusals(void **unused)
     EXPECT("'arnge(12)'", 2, "column 1: ", "did you mean 'arange'?");
     EXPECT("'arange(12)[::-1]'", 2, "column 14: found step -1, needed 1 or more");
     EXPECT("'arange(12).view(3, 4)[1, 2, 3]'", 2, "column 29: ");
-    EXPECT("'arange(12)[12]'", 1, "column 12: select: index 12 in dim 0 of size 12");
+    EXPECT("'arange(12)[12]'", 1, "column 12: index 12 in dim 0 of size 12");
+    for (const char *const *none = (const char *const[]){"zeros", "ones", "empty", "zeros(1).view", "zeros(1).reshape",
+                                                         "zeros(1).expand", "zeros(()).permute", NULL};
+         *none; none++) {
+        char words[40];
+        snprintf(words, sizeof words, "'%s()'", *none);
+        EXPECT(words, 2, ": found no ");
+    }
+    EXPECT("'arange(12).view(3, 4).T.view(-1)'", 1, "column 24: view: ", "; use reshape to copy");
+    EXPECT("'zeros(3).view(torch.float64)'", 1, "column 9: view: size 3");
+    EXPECT("'arange(6).split([1, 2])[0]'", 1, "column 10: split: ");
+    EXPECT("'arange(6).chunk(2)[2]'", 1, "column 20: index 2 of a list of 2");
+    EXPECT("'tensor([1], dtype=torch.qint8).double()'", 1, "column 1: tensor: ");
+    EXPECT("'tensor([300], dtype=torch.uint8)'", 1, "tensor: uint8 does not hold the value 300");
+    EXPECT("'tensor([1, 2j], dtype=torch.float32)'", 1, "needed a complex dtype");
+    EXPECT("'tensor([1-2, 3j])'", 2, "column 10: found '-', needed ',' or ']'");
+    EXPECT("'arange(12)[99999999999999999999]'", 1, "index 9223372036854775807");
+    EXPECT("'zeros(2).zeros_like()'", 2, "the function torch.zeros_like");
+    EXPECT("'torch.view(zeros(2), 2)'", 2, "this is a method, x.view");
+    EXPECT("'zeros(2).×ñandú.x'", 2, "column 10: found '×ñandú', needed", "\n           ^~~~~~\n");
+    EXPECT("'arange(“3”)'", 2, "column 8: found '“3”', needed", "\n         ^~~\n");
+    EXPECT("'x = tensor([1]); éééé.T(ü)'", 2, "column 18: found 'éééé', needed");
+    EXPECT("'zeros(2, größe=3)'", 2, "column 10: found 'größe=', needed");
     EXPECT("'arange(12).transpose(0)'", 2, "transpose: found no dim1, needed transpose(dim0, dim1)");
     EXPECT("'arange(12).transpose(0, 1, 2)'", 2, "column 28: found one argument too many");
     EXPECT("'arange(12).transpose(0, True)'", 2, "column 25: transpose: dim1: found 'True', needed a whole number");
@@ -121,4 +164,5 @@ static void test_options(void **unused)
     EXPECT("--svg - 'x = arange(2); x[..., None] ; x'", 0, "x[..., None] ; x</text>");
 }
 
-TEST_MAIN(test(test_the_lessons_views), test(test_odd_tensors), test(test_refusals), test(test_options))
+TEST_MAIN(test(test_the_lessons_views), test(test_odd_tensors), test(test_spellings), test(test_refusals),
+          test(test_options))
