@@ -83,10 +83,10 @@ static void test_spellings(void **unused)
     (void)unused;
     EXPECT("'tensor([1.5, 2j])'", 0, "complex64", "1.5+0.0j  0.0+2.0j");
     EXPECT("'tensor([1 - 2e-3j, -.5j, 3, True])'", 0, "complex64", "1.0-0.002j", "-0.0-0.5j", "3.0+0.0j");
-    EXPECT("'tensor(nan)'", 0, "float32", "which holds nan");
+    EXPECT("'tensor(nan)'", 0, "float32", "holds         nan");
     EXPECT("'tensor(((inf, -inf), [torch.inf, (+1.)]))'", 0, "(2, 2)", "inf  -inf   inf   1.0");
     EXPECT("'full(size=(2,), fill_value=-inf)'", 0, "-inf");
-    EXPECT("'tensor(-9223372036854775808)'", 0, "which holds -9223372036854775808");
+    EXPECT("'tensor(-9223372036854775808)'", 0, "holds         -9223372036854775808");
     EXPECT("'zeros(())'", 0, "shape        (), 1 element\n");
     EXPECT("'zeros((2), 3)'", 0, "(2, 3)");
     EXPECT("'arange(24).view(2, 3, 4)[..., None, ...]'", 0, "(2, 3, 4, 1)");
