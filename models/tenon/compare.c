@@ -11,6 +11,7 @@
 #include "command.h"
 #include "lesson.h"
 #include "options.h"
+#include "report.h"
 
 enum like { LIKE_TENON, LIKE_TORCH };
 static const char *const like_words[] = {"tenon", "torch", NULL};
@@ -234,7 +235,7 @@ static int compare(const settings *asked)
     }
     int code = EXIT_DONE;
     if (tn_error_code()) {
-        fprintf(stderr, "tenon compare: %s\n", tn_error_message());
+        report("compare", "%s", tn_error_message());
         code = EXIT_FAILED;
     }
     tn_scope_end(scope);
@@ -294,7 +295,7 @@ int command_compare(int argc, char **argv)
          .value = &asked.like,
          .words = like_words},
         {.name = "json",
-         .help = "one JSON object on one line instead of text",
+         .help = "one JSON object on one line instead of text; an error, on standard error, is one too",
          .kind = &option_flag,
          .value = &asked.json},
     };

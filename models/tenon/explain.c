@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "explain.h"
 #include "options.h"
+#include "report.h"
 
 enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 static const char *const colour_words[] = {"auto", "always", "never", NULL};
@@ -25,23 +27,55 @@ static bool use_colour(const settings *asked, FILE *stream)
     return !(no && *no) && !(terminal && strcmp(terminal, "dumb") == 0) && isatty(fileno(stream));
 }
 
-/* The picture into a file, replaced as a whole, or with "-" to stdout. */
-static int write_picture(const settings *asked, const explain_expression *it, const explain_facts *facts)
+/* Whether the path leads to what stdout is: "/dev/stdout", or the file that it goes to. */
+static bool is_stdout(const char *path)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = strcmp(asked->svg, "-") == 0 ? stdout : open_memstream(&text, &size);
-    if (!stream) {
-        fprintf(stderr, "tenon explain: %s\n", strerror(errno));
-        return EXIT_FAILED;
-    }
-    explain_write_svg(stream, it, facts);
-    if (stream == stdout)
+    struct stat there, here;
+    return strcmp(path, "-") == 0 || (stat(path, &there) == 0 && fstat(fileno(stdout), &here) == 0 &&
+                                      there.st_dev == here.st_dev && there.st_ino == here.st_ino);
+}
+
+static int refuse(const char *path)
+{
+    report("explain", "--svg: writing '%s' failed: %s", path, strerror(errno));
+    return EXIT_FAILED;
+}
+
+/* Into a device, pipe or socket, which cannot be replaced. */
+static int write_through(const char *path, const char *text, size_t size)
+{
+    FILE *stream = fopen(path, "w");
+    if (!stream)
+        return refuse(path);
+    bool written = fwrite(text, 1, size, stream) == size && fflush(stream) == 0;
+    int number = errno;
+    if (fclose(stream) == 0 && written)
         return EXIT_DONE;
-    fclose(stream);
-    tn_status status = tn_file_replace(asked->svg, &(tn_file_piece){text, size}, 1, "explain");
+    errno = written ? errno : number;
+    return refuse(path);
+}
+
+/* A regular file is replaced as a whole; a symbolic link stays one. */
+static int write_picture(const char *path, const explain_expression *it, const explain_facts *facts)
+{
+    char *text = NULL, *target = NULL;
+    size_t size = 0;
+    struct stat there;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return refuse(path);
+    explain_write_svg(stream, it, facts);
+    if (fclose(stream))
+        return refuse(path);
+    bool exists = stat(path, &there) == 0;
+    int code = EXIT_DONE;
+    if (exists && (!S_ISREG(there.st_mode) || !(target = realpath(path, NULL))))
+        code = write_through(path, text, size);
+    else if (tn_file_replace(target ? target : path, &(tn_file_piece){text, size}, 1, "--svg"))
+        code = EXIT_FAILED;
+    free(target);
     free(text);
-    return status ? EXIT_FAILED : EXIT_DONE;
+    return code;
 }
 
 static int explain(const settings *asked)
@@ -51,24 +85,29 @@ static int explain(const settings *asked)
     explain_facts facts;
     int code = EXIT_FAILED;
     if (!it) {
-        fprintf(stderr, "tenon explain: %s\n", strerror(errno));
+        report("explain", "%s", strerror(errno));
         return code;
     }
     tn_set_memory_limit(EXPLAIN_MEMORY);
     tn_scope scope = tn_scope_begin();
     if (!explain_read(asked->expression, it, &why)) {
-        explain_write_trouble(stderr, asked->expression, &why, use_colour(asked, stderr));
+        if (report_is_json())
+            report_json(why.message, why.column);
+        else
+            explain_write_trouble(stderr, asked->expression, &why, use_colour(asked, stderr));
         code = why.by_library ? EXIT_FAILED : EXIT_MISUSED;
     } else if (explain_look(it->step[it->last].result, &facts)) {
-        bool quiet = asked->svg && strcmp(asked->svg, "-") == 0;
-        code = asked->svg ? write_picture(asked, it, &facts) : EXIT_DONE;
-        if (code == EXIT_DONE && !quiet && asked->json)
+        bool picture = asked->svg && is_stdout(asked->svg);
+        code = asked->svg && !picture ? write_picture(asked->svg, it, &facts) : EXIT_DONE;
+        if (picture)
+            explain_write_svg(stdout, it, &facts);
+        else if (code == EXIT_DONE && asked->json)
             explain_write_json(stdout, it, &facts);
-        else if (code == EXIT_DONE && !quiet)
+        else if (code == EXIT_DONE)
             explain_write_text(stdout, it, &facts, use_colour(asked, stdout));
     }
     if (tn_error_code())
-        fprintf(stderr, "tenon explain: %s\n", tn_error_message());
+        report("explain", "%s", tn_error_message());
     tn_scope_end(scope);
     free(it);
     return code;
@@ -95,7 +134,8 @@ static void write_help(const option_row *rows, int n)
          "  tenon explain --svg t.svg \"arange(24).view(2, 3, 4).permute(2, 0, 1)\"\n"
          "  tenon explain --json \"tensor([[1, 2], [3, 4]]).T.contiguous()\"\n\n"
          "Exit code: 0 done, 1 failed (the expression asks for what cannot be, such as a view that does\n"
-         "not exist), 2 called wrongly (it cannot be read).");
+         "not exist), 2 called wrongly (it cannot be read). With --json an error is one line on standard error:\n"
+         "{\"error\":{\"message\":\"...\",\"column\":8}}, with null where there is no column.");
 }
 
 int command_explain(int argc, char **argv)
@@ -104,7 +144,7 @@ int command_explain(int argc, char **argv)
     const option_row rows[] = {
         {.name = "svg",
          .argument = "FILE",
-         .help = "draw the picture into FILE; '-': on standard output, instead of text",
+         .help = "draw the picture into FILE, device or pipe; '-': on standard output, instead of text",
          .kind = &option_text,
          .value = &asked.svg},
         {.name = "color",
@@ -114,7 +154,7 @@ int command_explain(int argc, char **argv)
          .value = &asked.colour,
          .words = colour_words},
         {.name = "json",
-         .help = "one JSON object on one line instead of text",
+         .help = "one JSON object on one line instead of text; an error, on standard error, is one too",
          .kind = &option_flag,
          .value = &asked.json},
     };

@@ -93,7 +93,8 @@ void explain_write_address(FILE *stream, const explain_facts *facts, const int64
 /* The letter of an index: "i", "j" ...; "i7" and so on beyond six dims. */
 const char *explain_letter(int dim, int ndim, char buf[12]);
 
-/* Python's text of the cell's value ("7", "0.5", "True"), at most 53 characters; "" for a dtype whose elements tn_item does not give. */
+/* Python's text of the cell's value ("7", "0.5", "True"), at most 53 characters; "" for a dtype whose elements tn_item
+ * does not give. */
 void explain_value(tn_tensor *x, int64_t cell, char *buf, size_t size);
 
 /* "(3, 4)", "(12,)", "()". */

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "options.h"
+#include "report.h"
 
 typedef struct command {
     const char *name, *summary;
@@ -52,10 +53,9 @@ static int refuse(const char *what, const char *name)
     for (int i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     const char *close = nearest_name(name, names, COMMANDS);
-    fprintf(stderr, "tenon: found %s '%s', needed a command", what, name);
-    if (close)
-        fprintf(stderr, ": did you mean '%s'?", close);
-    fputs("\nTry 'tenon --help'.\n", stderr);
+    report(NULL, "found %s '%s', needed a command%s%s%s", what, name, close ? ": did you mean '" : "",
+           close ? close : "", close ? "'?" : "");
+    report_hint(NULL);
     return EXIT_MISUSED;
 }
 
@@ -79,7 +79,7 @@ static int command_help(int argc, char **argv)
 static int command_version(int argc, char **argv)
 {
     if (argc > 1) {
-        fprintf(stderr, "tenon version: found '%s', needed nothing more\n", argv[1]);
+        report("version", "found '%s', needed nothing more", argv[1]);
         return EXIT_MISUSED;
     }
     puts("tenon " TENON_VERSION);
@@ -99,7 +99,8 @@ static void limit_memory(void)
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
-        fputs("tenon: found no command, needed one\n\n", stderr);
+        report(NULL, "found no command, needed one");
+        fputc('\n', stderr);
         write_usage(stderr);
         return EXIT_MISUSED;
     }
@@ -113,14 +114,26 @@ static int run(int argc, char **argv)
     return found->run(argc - 1, argv + 1);
 }
 
+/* --json or the beginning of it that getopt takes, wherever it stands: complaints about what is before it are JSON too. */
+static bool asks_for_json(int argc, char **argv)
+{
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strncmp(argv[i], "--j", 3) == 0 && strncmp(argv[i], "--json", strlen(argv[i])) == 0)
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
+    static char buffer[1 << 20]; /* room for all that a command says: if it is lost, the reason is known below */
+    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     limit_memory();
+    report_as_json(asks_for_json(argc, argv));
     int code = run(argc, argv);
     bool earlier = ferror(stdout);
     errno = 0;
     if (fflush(stdout) || earlier) {
-        fprintf(stderr, "tenon: writing to standard output: %s\n", errno ? strerror(errno) : "output was lost");
+        report(NULL, "writing to standard output: %s", errno ? strerror(errno) : "output was lost");
         return code ? code : EXIT_FAILED;
     }
     return code;

@@ -1,5 +1,6 @@
 /* Reading options by table. The locale is C's throughout the program, so strtod means the same everywhere. */
 #include "options.h"
+#include "report.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -179,12 +180,12 @@ static void complain_unknown(const char *command, const char *found, const optio
     }
     names[n] = "help";
     const char *close = length ? nearest_name(word, names, n + 1) : NULL;
-    fprintf(stderr, "tenon %s: found '%s', needed an option that there is", command, found);
-    if (begun > 1)
-        fputs(": it is short for more than one", stderr);
-    else if (close)
-        fprintf(stderr, ": did you mean '--%s'?", close);
-    fprintf(stderr, "\nTry 'tenon %s --help'.\n", command);
+    report(command, "found '%s', needed an option that there is%s%s%s", found,
+           begun > 1 ? ": it is short for more than one"
+           : close   ? ": did you mean '--"
+                     : "",
+           begun < 2 && close ? close : "", begun < 2 && close ? "'?" : "");
+    report_hint(command);
 }
 
 /* What getopt_long could not take; `found` is the word it looked at. */
@@ -194,9 +195,9 @@ static void complain(const char *command, int said, const char *found, const opt
     if (said == ':') {
         const option_row *row = &rows[optopt - FIRST_ROW];
         row->kind->needed(row, needed, sizeof needed);
-        fprintf(stderr, "tenon %s: --%s: found nothing after it, needed %s\n", command, row->name, needed);
+        report(command, "--%s: found nothing after it, needed %s", row->name, needed);
     } else if (optopt >= FIRST_ROW || optopt == 'h') {
-        fprintf(stderr, "tenon %s: found '%s', needed the option without a value\n", command, found);
+        report(command, "found '%s', needed the option without a value", found);
     } else {
         char letter[] = {'-', (char)optopt, '\0'};
         complain_unknown(command, optopt ? letter : found, rows, n);
@@ -223,7 +224,7 @@ static enum options_outcome read_options(const char *command, const option_row *
         if (!row->kind->parse(row, optarg)) {
             char needed[128];
             row->kind->needed(row, needed, sizeof needed);
-            fprintf(stderr, "tenon %s: --%s: found '%s', needed %s\n", command, row->name, optarg, needed);
+            report(command, "--%s: found '%s', needed %s", row->name, optarg, needed);
             return OPTIONS_WRONG;
         }
     }
@@ -234,8 +235,8 @@ enum options_outcome options_read(const char *command, const option_row *rows, i
 {
     enum options_outcome outcome = read_options(command, rows, n, argc, argv);
     if (outcome == OPTIONS_GO_ON && optind < argc) {
-        fprintf(stderr, "tenon %s: found '%s', needed options only\nTry 'tenon %s --help'.\n", command, argv[optind],
-                command);
+        report(command, "found '%s', needed options only", argv[optind]);
+        report_hint(command);
         return OPTIONS_WRONG;
     }
     return outcome;
@@ -248,9 +249,9 @@ enum options_outcome options_read_operand(const char *command, const option_row 
     if (outcome != OPTIONS_GO_ON)
         return outcome;
     if (argc - optind != 1) {
-        fprintf(stderr, "tenon %s: found %s%s%s, needed %s\nTry 'tenon %s --help'.\n", command,
-                optind < argc ? "also '" : "no more", optind < argc ? argv[optind + 1] : "", optind < argc ? "'" : "",
-                what, command);
+        report(command, "found %s%s%s, needed %s", optind < argc ? "also '" : "no more",
+               optind < argc ? argv[optind + 1] : "", optind < argc ? "'" : "", what);
+        report_hint(command);
         return OPTIONS_WRONG;
     }
     *operand = argv[optind];

@@ -1,4 +1,5 @@
 /* tenon explain from outside: what it says of the lesson's views, and how it refuses. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static char said[TEXT];
 static int run(const char *words)
 {
     char command[1024];
-    snprintf(command, sizeof command, "NO_COLOR= TERM=xterm '%s' explain %s 2>&1", TENON_COMMAND, words);
+    snprintf(command, sizeof command, "export NO_COLOR= TERM=xterm; exec 2>&1; '%s' explain %s", TENON_COMMAND, words);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     said[fread(said, 1, TEXT - 1, pipe)] = '\0';
@@ -164,5 +165,73 @@ static void test_options(void **unused)
     EXPECT("--svg - 'x = arange(2); x[..., None] ; x'", 0, "x[..., None] ; x</text>");
 }
 
+/* The picture into what cannot be replaced, through links, and into nothing. */
+static void test_places(void **unused)
+{
+    (void)unused;
+    char folder[] = "/tmp/tenon-explain-XXXXXX", words[256];
+    assert_non_null(mkdtemp(folder));
+    EXPECT("--svg /dev/stdout 'arange(12)' | cat", 0, "<svg ", "</svg>\n");
+    assert_null(strstr(said, "contiguous   "));
+    EXPECT("--svg /dev/stderr 'arange(12)' 2>&1 >/dev/null | cat", 0, "<svg ");
+    EXPECT("--svg /dev/null 'arange(12)'", 0, "contiguous   yes");
+    snprintf(words, sizeof words, "--svg %s/a 'arange(12)' >%s/a; cat %s/a", folder, folder, folder);
+    EXPECT(words, 0, "<svg ");
+    snprintf(words, sizeof words,
+             "'arange(2)'; cd %s; ln -s a b; '%s' explain --svg b 'arange(34)'; test -h b && cat a", folder,
+             TENON_COMMAND);
+    EXPECT(words, 0, ">arange(34)</text>");
+    snprintf(words, sizeof words,
+             "'arange(2)'; cd %s; mkfifo p; cat p & '%s' explain --svg p 'arange(56)'; wait; test -p p", folder,
+             TENON_COMMAND);
+    EXPECT(words, 0, ">arange(56)</text>", "contiguous   yes");
+    snprintf(words, sizeof words, "--svg %s 'arange(12)'", folder);
+    EXPECT(words, 1, "tenon explain: --svg: ", "irectory");
+    EXPECT("--svg /nowhere/x.svg 'arange(12)'", 1, "tenon explain: --svg: ", "'/nowhere/x.svg' failed: no such file");
+    assert_null(strstr(said, "explain: explain"));
+    snprintf(words, sizeof words, "'arange(2)'; rm -r %s", folder);
+    assert_int_equal(run(words), 0);
+    if (access("/dev/full", W_OK) != 0)
+        return;
+    EXPECT("--svg /dev/full 'arange(12)'", 1, "tenon explain: --svg: writing '/dev/full' failed: ", strerror(ENOSPC));
+    static const char *const forms[] = {"", "--json", "--svg -", "--svg /dev/stdout"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        snprintf(words, sizeof words, "%s 'arange(120).view(2, 60)' 2>&1 >/dev/full", forms[i]);
+        EXPECT(words, 1, strerror(ENOSPC));
+        char *text = strstr(said, "writing to standard output: ");
+        assert_ptr_equal(text, said + (i == 1 ? strlen("{\"error\":{\"message\":\"") : strlen("tenon: ")));
+    }
+}
+
+static void test_json_errors(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *words, *message, *column;
+        int code;
+    } all[] = {
+        {"explain --json 'arange(12)[12]'", "index 12 in dim 0 of size 12, needed -12 .. 11", "12", 1},
+        {"explain 'ü.\"\\' --js", "found 'ü', needed a function that makes a tensor, such as arange(12)", "1", 2},
+        {"explain --json", "found no more, needed an expression between quotes", "null", 2},
+        {"explain --frob --json", "found '--frob', needed an option that there is", "null", 2},
+        {"explain --json --svg /nowhere/x 'arange(3)'", "--svg: ", "null", 1},
+        {"compare --json --samples 0", "--samples: found '0', needed a whole number", "null", 2},
+        {"compare --json --samples 1000000000000", "--samples: make_moons: ", "null", 1},
+        {"compare moons --json", "found 'moons', needed options only", "null", 2},
+        {"compar --json", "found the word 'compar', needed a command: did you mean 'compare'?", "null", 2},
+        {"version 2 --json", "found '2', needed nothing more", "null", 2},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char words[256], begin[256], end[64];
+        snprintf(words, sizeof words, "'arange(2)' >/dev/null; '%s' %s", TENON_COMMAND, all[i].words);
+        snprintf(begin, sizeof begin, "{\"error\":{\"message\":\"%s", all[i].message);
+        snprintf(end, sizeof end, "\",\"column\":%s}}\n", all[i].column);
+        EXPECT(words, all[i].code, begin, end);
+        assert_int_equal(strncmp(said, begin, strlen(begin)), 0);
+        assert_string_equal(said + strlen(said) - strlen(end), end);
+        assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+    }
+}
+
 TEST_MAIN(test(test_the_lessons_views), test(test_odd_tensors), test(test_spellings), test(test_refusals),
-          test(test_options))
+          test(test_options), test(test_places), test(test_json_errors))
