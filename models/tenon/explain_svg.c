@@ -169,18 +169,22 @@ static int digits(int64_t number)
 static void plan_strip(picture *p)
 {
     const explain_facts *facts = p->facts;
-    int n = facts->n_window, widest = digits(facts->window + n), largest = 1, times = 1;
+    int n = facts->n_window, widest = digits(facts->window + n), largest = 1, times = 1, longest = 0;
     for (int i = 0; i < n; i++) {
         char cell[24];
         snprintf(cell, sizeof cell, "%" PRId64, facts->window + i);
         explain_value(facts->x, facts->window + i, p->values[i], sizeof p->values[i]);
         p->differ = p->differ || (*p->values[i] && strcmp(p->values[i], cell) != 0);
+        longest = (int)strlen(p->values[i]) > longest ? (int)strlen(p->values[i]) : longest;
         largest = digits(facts->first[i]) > largest ? digits(facts->first[i]) : largest;
         times = digits(facts->times[i]) > times ? digits(facts->times[i]) : times;
     }
     double needed[] = {26, wide(widest, 11) + 5, wide(largest, 11) + 5, wide(times + 1, 10) + 5};
     p->cell_width = n ? 720.0 / n : 52;
     p->cell_width = p->cell_width > 52 ? 52 : p->cell_width;
+    double whole = wide(longest, 10.5) + 5; /* values are seen whole where all have room */
+    if (p->differ && whole > p->cell_width && n * whole <= LEAST - LEFT - EDGE)
+        p->cell_width = whole;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         p->cell_width = needed[i] > p->cell_width ? needed[i] : p->cell_width;
     p->shown = n * p->cell_width > MOST - LEFT - EDGE ? (int)((MOST - LEFT - EDGE) / p->cell_width) : n;

@@ -114,7 +114,7 @@ static int run(int argc, char **argv)
     return found->run(argc - 1, argv + 1);
 }
 
-/* --json or the beginning of it that getopt takes, wherever it stands: complaints about what is before it are JSON too. */
+/* --json or the beginning of it that getopt takes, wherever it stands: complaints of what is before it are JSON too. */
 static bool asks_for_json(int argc, char **argv)
 {
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
