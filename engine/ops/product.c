@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "core/overlap.h"
+#include "ops/product_i64.h"
 
 /* The stride of a dim of one element may be anything, and kernels step once beyond it: that stays an address. */
 static int64_t tame(int64_t stride, int64_t size)
@@ -45,60 +46,6 @@ size_t tni_product_workspace(const tni_product *p)
     if (p->dtype == TN_INT64 || tni_dtype_kind(p->dtype) == TNI_COMPLEX || p->reference)
         return 0;
     return tni_gemm_workspace(p->level, &p->gemm, p->dtype == TN_FLOAT64);
-}
-
-enum { I64_COLUMNS = 8, I64_DEPTH = 512 };
-
-typedef uint64_t panel_i64[I64_DEPTH][I64_COLUMNS];
-
-/* I64_COLUMNS elements of c's row i from column j on += a's row times the panel; where k is 0, = bias + that. */
-static void tile_i64(const tni_gemm *g, const panel_i64 panel, int64_t k, int64_t depth, int64_t i, int64_t j)
-{
-    const int64_t *a = (const int64_t *)g->a + i * g->a_row + k * g->a_col, *bias = g->bias;
-    int64_t *c = (int64_t *)g->c + i * g->c_row + j * g->c_col;
-    uint64_t sum[I64_COLUMNS];
-    for (int l = 0; l < I64_COLUMNS; l++)
-        sum[l] = (uint64_t)(k > 0 ? c[l * g->c_col] : bias ? bias[(j + l) * g->bias_stride] : 0);
-    for (int64_t d = 0; d < depth; d++, a += g->a_col)
-        for (int l = 0; l < I64_COLUMNS; l++)
-            sum[l] += (uint64_t)*a * panel[d][l];
-    for (int l = 0; l < I64_COLUMNS; l++)
-        c[l * g->c_col] = (int64_t)sum[l];
-}
-
-/* Column j where there are too few for a panel. */
-static void column_i64(const tni_gemm *g, int64_t j)
-{
-    const int64_t *b = (const int64_t *)g->b + j * g->b_col, *bias = g->bias;
-    for (int64_t i = 0; i < g->m; i++) {
-        const int64_t *a = (const int64_t *)g->a + i * g->a_row;
-        uint64_t sum = bias ? (uint64_t)bias[j * g->bias_stride] : 0;
-        for (int64_t k = 0; k < g->k; k++)
-            sum += (uint64_t)a[k * g->a_col] * (uint64_t)b[k * g->b_row];
-        ((int64_t *)g->c)[i * g->c_row + j * g->c_col] = (int64_t)sum;
-    }
-}
-
-/* Integers wrap. A piece of some columns of b is copied to where it lies dense, then the rows of a go by. */
-static void product_i64(const tni_gemm *g)
-{
-    panel_i64 panel;
-    int64_t j = 0;
-    for (; j + I64_COLUMNS <= g->n; j += I64_COLUMNS) {
-        int64_t k = 0;
-        do { /* once when k is 0: the bias or zeros */
-            int64_t depth = g->k - k < I64_DEPTH ? g->k - k : I64_DEPTH;
-            const int64_t *b = (const int64_t *)g->b + k * g->b_row + j * g->b_col;
-            for (int64_t d = 0; d < depth; d++)
-                for (int64_t l = 0; l < I64_COLUMNS; l++)
-                    panel[d][l] = (uint64_t)b[d * g->b_row + l * g->b_col];
-            for (int64_t i = 0; i < g->m; i++)
-                tile_i64(g, panel, k, depth, i, j);
-            k += I64_DEPTH;
-        } while (k < g->k);
-    }
-    for (; j < g->n; j++)
-        column_i64(g, j);
 }
 
 /* Complex numbers are added in double. */
@@ -142,7 +89,7 @@ void tni_product_run(tni_product *p, void *workspace)
         p->gemm.b = p->b.data + b * itemsize;
         p->gemm.c = (char *)p->c.data + c * itemsize;
         if (p->dtype == TN_INT64)
-            product_i64(&p->gemm);
+            tni_product_i64(p->level, &p->gemm);
         else if (tni_dtype_kind(p->dtype) == TNI_COMPLEX)
             (p->dtype == TN_COMPLEX64 ? product_c64 : product_c128)(&p->gemm);
         else if (p->reference)
