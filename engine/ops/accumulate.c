@@ -7,10 +7,18 @@
 #include "core/convert.h"
 #include "ops/pointwise.h"
 
-static void set_alpha(tni_alpha *alpha, tn_scalar scalar, int lane)
+/* alpha as add takes it: rounded to the dtype first. */
+static void set_alpha(tni_alpha *alpha, tn_scalar scalar, tn_dtype dtype, tn_dtype wide)
 {
+    _Alignas(16) char common[16];
     memset(alpha, 0, sizeof *alpha);
-    tni_scalar_to(scalar, tni_lane_dtype(lane), alpha);
+    tni_scalar_to(scalar, dtype, common);
+    tni_converter_of(dtype, wide)(alpha, 0, common, 0, 1);
+}
+
+static bool is_one(tn_scalar scalar)
+{
+    return scalar.kind != TN_SCALAR_COMPLEX && tni_scalar_real(scalar) == 1;
 }
 
 void tni_add_scaled_row(tn_dtype dtype, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
@@ -21,9 +29,10 @@ void tni_add_scaled_row(tn_dtype dtype, char *to, int64_t to_stride, const char 
     const int lane = tni_lane_of(dtype);
     const tn_dtype wide = tni_lane_dtype(lane);
     const int64_t size = tni_itemsize(wide);
-    const tni_loop add = tni_pointwise_levels[tni_cpu_level()]->binary[TNI_BINARY_add][lane];
+    const tni_binary loop = is_one(scalar) ? TNI_BINARY_add : TNI_BINARY_add_alpha;
+    const tni_loop add = tni_pointwise_levels[tni_cpu_level()]->binary[loop][lane];
     tni_alpha alpha;
-    set_alpha(&alpha, scalar, lane);
+    set_alpha(&alpha, scalar, dtype, wide);
     if (wide == dtype) {
         const tni_row row = {{to, to, (char *)(uintptr_t)from}, {to_stride, to_stride, from_stride}, n, false, &alpha};
         add(&row);

@@ -244,10 +244,15 @@ static tn_status add_infer(tni_call *call, tni_meta *meta)
     if (!fits)
         return TNI_FAIL(TN_ERROR_SHAPE, name, "the source %s does not fit self %s with %lld positions in dim %d",
                         shape_text(have, sizeof have, src), shape_text(need, sizeof need, self), (long long)at->numel, dim);
-    if (check_apart(call) || check_positions(call, dim, at->numel))
+    if (check_apart(call) || check_positions(call, dim, self->ndim <= 1 || self->numel > 0 ? src->numel : 0))
         return tni_pending();
     tni_meta_like(meta, self, (tn_dtype)self->dtype);
     return TN_OK;
+}
+
+static bool is_one(tn_scalar alpha)
+{
+    return alpha.kind != TN_SCALAR_COMPLEX && tni_scalar_real(alpha) == 1;
 }
 
 /* Whether sums are kept in float32 meanwhile. */
@@ -257,7 +262,7 @@ static bool keeps_sums(const tni_call *call)
     const tn_scalar alpha = ((const gather_attr *)call->attr)->alpha;
     if (self->dtype != TN_FLOAT16 && self->dtype != TN_BFLOAT16)
         return false;
-    return call->op == &tni_op_scatter_add || (self->ndim == 2 && tni_scalar_real(alpha) == 1);
+    return call->op == &tni_op_scatter_add || (self->ndim == 2 && is_one(alpha));
 }
 
 static size_t sums_workspace(const tni_call *call)
@@ -384,7 +389,7 @@ static void add_row(const target *t, char *to, int64_t to_stride, tn_dtype dtype
 {
     static const int64_t here = 0;
     float wide[TNI_BLOCK];
-    if (t->dtype == dtype && n == 1 && tni_scalar_real(alpha) == 1) {
+    if (t->dtype == dtype && n == 1 && is_one(alpha)) {
         tni_add_scattered(dtype, to, &here, from, 0, 1);
         return;
     }

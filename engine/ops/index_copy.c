@@ -222,16 +222,17 @@ tn_tensor *tni_getitem_copy(tn_tensor *x, const tn_index *index, int n)
     return y;
 }
 
-/* The mask that is all that selects, or NULL. */
+/* The mask that is all that selects, beside numbers and slices; or NULL. */
 static const tn_tensor *one_mask(const tn_index *index, int n)
 {
     const tn_tensor *mask = NULL;
     for (int i = 0; i < n; i++) {
-        bool tensor = index[i].kind == TN_INDEX_TENSOR, selects = (unsigned)index[i].kind > TN_INDEX_NEW_AXIS;
-        if (selects && (mask || !tensor || index[i].as.tensor->dtype != TN_BOOL || index[i].as.tensor->ndim == 0))
+        const tn_tensor *at = index[i].kind == TN_INDEX_TENSOR ? index[i].as.tensor : NULL;
+        if ((unsigned)index[i].kind <= TN_INDEX_NEW_AXIS || (at && is_position(at)))
+            continue;
+        if (mask || !at || at->dtype != TN_BOOL || at->ndim == 0)
             return NULL;
-        if (selects)
-            mask = index[i].as.tensor;
+        mask = at;
     }
     return mask;
 }
@@ -256,9 +257,13 @@ static tn_tensor *placed_value(const plan *p, tn_tensor *value)
         ones++;
     if (ones > 0 && !(value = tn_view(value, value->sizes + ones, value->ndim - ones)))
         return NULL;
-    if (value->storage != p->view->storage || tni_check_no_overlap(p->name, p->view, value, "the value"))
+    const tn_tensor *view = p->view;
+    bool whole = value == p->x && tni_same_dims(view->sizes, view->ndim, value->sizes, value->ndim) &&
+                 tni_same_dims(view->strides, view->ndim, value->strides, value->ndim);
+    if (value->storage != view->storage ||
+        tni_check_no_overlap(p->name, whole ? value : view, value, "the value")) /* itself, whether dense or not */
         return tni_pending() ? NULL : value;
-    return tni_may_share(p->view, value) ? tn_clone(value) : value;
+    return tni_may_share(view, value) ? tn_clone(value) : value;
 }
 
 /* As in PyTorch: an index shares no memory with the tensor to write, but for a mask that a number is filled in by. */

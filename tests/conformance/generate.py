@@ -59,6 +59,13 @@ def setitem(x, index, value):
     return x
 
 
+def gather(x, d, i):
+    y = x.gather(d, i)
+    if x.ndim and i.numel() and i.max() >= x.shape[d]:
+        raise Unfit  # 16-bit floats read beyond the end where the index is expanded
+    return y
+
+
 def zeros_fmt(size, f, d=None):
     x = torch.empty(size, dtype=dtype(d), memory_format=FORMATS[f])
     x.data.zero_()  # counts no version of x
@@ -119,7 +126,7 @@ CALLS = {
     "copy_": lambda x, y: x.copy_(y), "fill_": lambda x, v: x.fill_(v), "zero_": lambda x: x.zero_(),
     "neg_": lambda x: x.neg_(), "relu_": lambda x: x.relu_(), "masked_fill_": lambda x, m, v: x.masked_fill_(m, v),
     "masked_fill": lambda x, m, v: x.masked_fill(m, v), "setitem": setitem, "add_out": lambda x, y, o: torch.add(x, y, out=o),
-    "gather": lambda x, d, i: x.gather(d, i), "index_select": lambda x, d, i: x.index_select(d, i),
+    "gather": gather, "index_select": lambda x, d, i: x.index_select(d, i),
     "scatter_add_": lambda x, d, i, y: x.scatter_add_(d, i, y), "index_add_": lambda x, d, i, y: x.index_add_(d, i, y),
 }
 WRITES = {"add_", "sub_", "mul_", "copy_", "neg_", "relu_", "masked_fill_", "setitem", "add_out", "eq_", "fill_", "zero_"}
@@ -240,7 +247,8 @@ class Recorder:
         elif kind == "print":
             self.printed[statement[1]] = repr(self.names[statement[2]])
         else:
-            before = {n: values(x) for n, x in self.names.items()} if "setitem" in repr(statement) else {}
+            writes = any(word in repr(statement) for word in ("setitem", "index_add_", "scatter_add_"))
+            before = {n: values(x) for n, x in self.names.items()} if writes else {}
             try:
                 for inner in statement[2]:
                     self.run(inner)

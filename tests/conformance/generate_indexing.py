@@ -102,6 +102,7 @@ class IndexMaker(Maker):
                 if r.random() < .5:
                     wide = [1] * x.ndim
                     wide[dim] = sizes[dim]
+                    row = do(["assign", self.fresh(), ["to", row, "int64"]])  # expanded int32 is refused at times
                     full = do(["assign", self.fresh(), ["view", row, wide]])
                     full = do(["assign", self.fresh(), ["expand", full, sizes]])
                     call = ["gather", x_name, dim, full]

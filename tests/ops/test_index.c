@@ -172,5 +172,41 @@ static void adjoint(void **state)
     tn_scope_end(scope);
 }
 
+/* One dim: adjoints of one another, sums of halves, refusals that write nothing. */
+static void along_a_dim(void **state)
+{
+    const int64_t rows[] = {1, 0, 1}, far[] = {0, 3}, back[] = {-1};
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *x = tn_view(counted(6, TN_FLOAT64), LIST(2, 3)), *at = positions(rows, 3);
+    tn_tensor *g = tn_view(counted(9, TN_FLOAT64), LIST(3, 3)), *zero = tn_zeros(LIST(2, 3), TN_FLOAT64);
+    tn_tensor *wide = tn_expand(tn_view(at, LIST(3, 1)), LIST(3, 3));
+    double straight = total(tn_mul(tn_index_select(x, 0, at), g));
+    assert_true(straight == total(tn_mul(x, tn_index_add(zero, 0, at, g, tn_int(1)))));
+    assert_true(straight == total(tn_mul(tn_gather(x, 0, wide), g)));
+    assert_true(straight == total(tn_mul(x, tn_scatter_add(zero, 0, wide, g))));
+    assert_true(total(tn_index_add(zero, -2, at, g, tn_float(0.5))) == 18 && total(zero) == 0);
+    tn_tensor *many = tn_zeros(LIST(4000), TN_INT64), *halves = tn_ones(LIST(4000), TN_FLOAT16);
+    assert_true(total(tn_scatter_add(tn_zeros(LIST(1), TN_FLOAT16), 0, many, halves)) == 4000);
+
+    tn_tensor *outside = positions(far, 2);
+    assert_null(tn_index_select(x, 1, outside));
+    expect_error(TN_ERROR_INDEX, "index_select: index 3, element 1 of the index, in dim 1 of size 3, needed 0 .. 2");
+    assert_null(tn_gather(x, -1, tn_view(positions(back, 1), LIST(1, 1))));
+    expect_error(TN_ERROR_INDEX, "gather: index -1, element 0");
+    assert_int_equal(tn_index_add_(x, 1, outside, tn_ones(LIST(2, 2), TN_FLOAT64), tn_int(1)), TN_ERROR_INDEX);
+    expect_error(TN_ERROR_INDEX, "index_add_: ");
+    assert_int_equal(tn_scatter_add_(x, 0, wide, x), TN_ERROR_SHAPE);
+    expect_error(TN_ERROR_SHAPE, "scatter_add_: ");
+    assert_int_equal(tn_index_add_(x, 0, positions(rows, 2), x, tn_int(1)), TN_ERROR_OVERLAP);
+    expect_error(TN_ERROR_OVERLAP, "index_add_: the source shares memory");
+    assert_int_equal(tn_index_add_(at, 0, at, many, tn_float(1e300)), TN_ERROR_OVERFLOW);
+    expect_error(TN_ERROR_OVERFLOW, "index_add_: ");
+    assert_null(tn_gather(x, 0, g));
+    expect_error(TN_ERROR_DTYPE, "gather: the index is float64, needed int64 or int32");
+    assert_true(total(x) == 15 && tn_version(x) == 0);
+    tn_scope_end(scope);
+}
+
 TEST_MAIN(test(layers_see_them), test(lazy_tensors), test(on_meta), test(overlaps_and_nothing), test(refusals),
-          test(adjoint))
+          test(adjoint), test(along_a_dim))
