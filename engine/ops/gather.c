@@ -125,8 +125,8 @@ static tn_status check_grid(const tni_call *call, int dim)
         return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "the index has %d dims, self %d, needed as many", at->ndim,
                         self->ndim);
     if (src && (src->ndim > 0 ? src->ndim : 1) != own)
-        return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "the source has %d dims, self %d, needed as many", src->ndim,
-                        self->ndim);
+        return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call), "the source has %d dims, self %d, needed as many",
+                        src->ndim, self->ndim);
     for (int d = 0; d < at->ndim && d < own && at->numel > 0; d++) {
         if (d != dim && at->sizes[d] > (self->ndim > 0 ? self->sizes[d] : 1))
             return TNI_FAIL(TN_ERROR_SHAPE, tni_call_name(call),
@@ -212,7 +212,8 @@ static void pick_run(const tni_call *call, void *workspace)
     tni_iter_begin(&it, out->sizes, out->ndim);
     tni_iter_tensor(&it, out, dtype);
     tni_iter_operand(&it, tni_data(self), out->sizes, from, out->ndim, dtype, dtype);
-    tni_iter_operand(&it, tni_data(at), out->sizes, line ? along : at->strides, out->ndim, (tn_dtype)at->dtype, TN_INT64);
+    tni_iter_operand(&it, tni_data(at), out->sizes, line ? along : at->strides, out->ndim,
+                     (tn_dtype)at->dtype, TN_INT64);
     tni_iter_run(&it, pick_row, &p);
 }
 
@@ -243,7 +244,8 @@ static tn_status add_infer(tni_call *call, tni_meta *meta)
         fits = src->sizes[d] == (d == dim ? at->numel : self->sizes[d]);
     if (!fits)
         return TNI_FAIL(TN_ERROR_SHAPE, name, "the source %s does not fit self %s with %lld positions in dim %d",
-                        shape_text(have, sizeof have, src), shape_text(need, sizeof need, self), (long long)at->numel, dim);
+                        shape_text(have, sizeof have, src), shape_text(need, sizeof need, self), (long long)at->numel,
+                        dim);
     if (check_apart(call) || check_positions(call, dim, self->ndim <= 1 || self->numel > 0 ? src->numel : 0))
         return tni_pending();
     tni_meta_like(meta, self, (tn_dtype)self->dtype);
@@ -339,8 +341,8 @@ static void end_sums(const tni_call *call, const target *t)
 }
 
 /* Adds n <= TNI_BLOCK elements of src at `from` to places, in sums' dtype. */
-static void add_block(const target *t, char *to, const int64_t *places, tn_dtype dtype, const char *from, int64_t stride,
-                      int64_t n)
+static void add_block(const target *t, char *to, const int64_t *places, tn_dtype dtype, const char *from,
+                      int64_t stride, int64_t n)
 {
     float wide[TNI_BLOCK];
     if (t->dtype != dtype) {
@@ -439,8 +441,8 @@ const tni_op tni_op_index_select = {
     .name = TNI_NAMES_NEW(index_select), .params = {DIM_INDEX}, .n_params = 3, .n_in = 2, .n_out = 1,
     .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(gather_attr), .attr_default = &gather_default,
     .infer = select_infer, .run = pick_run,
-    .samples = "[4] 0 <6:4> | [3,4] 0 <2:3> | [3,4] -1 <5:4> | [2,3,4] 1 <2:3> | [3] 0 <:3> | [] 0 <1:1> | [] -1 <:1> | "
-        "[3,4] 0 <0:3> | [0,4] 1 <2:4> | ! [3,4] 2 <2:3> | ! [3,4] 0 <2,1:3> | ! [] 0 <2:1>"};
+    .samples = "[4] 0 <6:4> | [3,4] 0 <2:3> | [3,4] -1 <5:4> | [2,3,4] 1 <2:3> | [3] 0 <:3> | [] 0 <1:1> | "
+        "[] -1 <:1> | [3,4] 0 <0:3> | [0,4] 1 <2:4> | ! [3,4] 2 <2:3> | ! [3,4] 0 <2,1:3> | ! [] 0 <2:1>"};
 
 const tni_op tni_op_gather = {
     .name = TNI_NAMES_NEW(gather), .params = {DIM_INDEX}, .n_params = 3, .n_in = 2, .n_out = 1, .dtypes = PICK_DTYPES,
@@ -493,16 +495,16 @@ tn_status tn_scatter_add_(tn_tensor *self, int dim, tn_tensor *index, tn_tensor 
     return tni_call_in_place(&tni_op_scatter_add, in, &attr);
 }
 
-tn_tensor *tn_index_add(tn_tensor *self, int dim, tn_tensor *index, tn_tensor *source, tn_scalar alpha)
+tn_tensor *tn_index_add(tn_tensor *self, int dim, tn_tensor *index, tn_tensor *src, tn_scalar alpha)
 {
-    tn_tensor *in[3] = {self, index, source};
+    tn_tensor *in[3] = {self, index, src};
     const gather_attr attr = {dim, alpha};
     return tni_call_new(&tni_op_index_add, in, &attr);
 }
 
-tn_status tn_index_add_(tn_tensor *self, int dim, tn_tensor *index, tn_tensor *source, tn_scalar alpha)
+tn_status tn_index_add_(tn_tensor *self, int dim, tn_tensor *index, tn_tensor *src, tn_scalar alpha)
 {
-    tn_tensor *in[3] = {self, index, source};
+    tn_tensor *in[3] = {self, index, src};
     const gather_attr attr = {dim, alpha};
     return tni_call_in_place(&tni_op_index_add, in, &attr);
 }

@@ -122,13 +122,13 @@ TN_API tn_status tn_masked_fill_(tn_tensor *self, tn_tensor *mask, tn_scalar val
  *     index_select   y[.., k, ..] = self[.., index[k], ..]
  *     gather         y[.., k, ..] = self[.., index[.., k, ..], ..]
  *     scatter_add    self[.., index[.., k, ..], ..] += src[.., k, ..]
- *     index_add      self[.., index[k], ..] += alpha source[.., k, ..]
+ *     index_add      self[.., index[k], ..] += alpha src[.., k, ..]
  * index   int64 or int32, 0 .. size-1. index_select, index_add: of one dim, or none. gather, scatter_add: of as many
  *         dims as self, nowhere larger than self but in `dim`, and nowhere larger than src. Positions may come again
- * src, source   self's dtype; source has self's sizes, but one a position in `dim`. Share no memory with self in place
+ * src     self's dtype; no memory shared with self in place. index_add: self's sizes, but one a position in `dim`
  * dtype   gather, scatter_add: all numbers but float8 and complex32; index_add also complex32; index_select all numbers
- * result  index_select: self's sizes, one a position in `dim`; gather: the index's; both contiguous. The others: self's.
- *         What is added up comes in the order of the index; sums of 16-bit floats are kept in float32 and rounded once
+ * result  index_select: self's sizes, one a position in `dim`; gather: the index's; both contiguous. Of the others
+ *         self's: what is added up comes in the order of the index; sums of 16-bit floats are kept in float32 and rounded once
  *         (index_add: of matrices without alpha; else at each step)
  * errors  common; TN_ERROR_INDEX (a position outside the dim: the message names it, its place, dim and size),
  *         TN_ERROR_DTYPE (another dtype of the index, or of src), TN_ERROR_DIM, TN_ERROR_OVERFLOW (an alpha that the
@@ -140,8 +140,8 @@ TN_API tn_tensor *tn_index_select(tn_tensor *self, int dim, tn_tensor *index);
 TN_API tn_tensor *tn_gather(tn_tensor *self, int dim, tn_tensor *index);
 TN_API tn_tensor *tn_scatter_add(tn_tensor *self, int dim, tn_tensor *index, tn_tensor *src);
 TN_API tn_status tn_scatter_add_(tn_tensor *self, int dim, tn_tensor *index, tn_tensor *src);
-TN_API tn_tensor *tn_index_add(tn_tensor *self, int dim, tn_tensor *index, tn_tensor *source, tn_scalar alpha);
-TN_API tn_status tn_index_add_(tn_tensor *self, int dim, tn_tensor *index, tn_tensor *source, tn_scalar alpha);
+TN_API tn_tensor *tn_index_add(tn_tensor *self, int dim, tn_tensor *index, tn_tensor *src, tn_scalar alpha);
+TN_API tn_status tn_index_add_(tn_tensor *self, int dim, tn_tensor *index, tn_tensor *src, tn_scalar alpha);
 
 /* Bit by bit: and, or, exclusive or; of bool the logical ones.
  * a, b    any shapes that broadcast
