@@ -128,8 +128,8 @@ TN_API tn_status tn_masked_fill_(tn_tensor *self, tn_tensor *mask, tn_scalar val
  * src     self's dtype; no memory shared with self in place. index_add: self's sizes, but one a position in `dim`
  * dtype   gather, scatter_add: all numbers but float8 and complex32; index_add also complex32; index_select all numbers
  * result  index_select: self's sizes, one a position in `dim`; gather: the index's; both contiguous. Of the others
- *         self's: what is added up comes in the order of the index; sums of 16-bit floats are kept in float32 and rounded once
- *         (index_add: of matrices without alpha; else at each step)
+ *         self's: what is added up comes in the order of the index; sums of 16-bit floats are kept in float32 and
+ *         rounded once (index_add: of matrices without alpha; else at each step)
  * errors  common; TN_ERROR_INDEX (a position outside the dim: the message names it, its place, dim and size),
  *         TN_ERROR_DTYPE (another dtype of the index, or of src), TN_ERROR_DIM, TN_ERROR_OVERFLOW (an alpha that the
  *         dtype does not hold), TN_ERROR_STATE (read-only memory)
