@@ -268,8 +268,10 @@ bool reader_tensor(reader *r, int begin, int *step)
     for (int i = 0; i < EXPLAIN_NESTING; i++)
         all->size[i] = -1;
     bool read = reader_expect(r, '(', "'('") && skip_keyword(r) && read_numbers(r, all, 0);
-    if (read && reader_accept(r, ',') && reader_peek(r) != ')')
+    if (read && reader_accept(r, ',') && reader_peek(r) != ')') {
         read = reader_dtype(r, &dtype);
+        reader_accept(r, ',');
+    }
     read = read && reader_expect(r, ')', "',' or ')'");
     read = read && reader_step(r, begin, -1, tensor_of(all, dtype), step);
     free(all);

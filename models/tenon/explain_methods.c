@@ -8,7 +8,7 @@
 #include "options.h"
 
 /* parameters: "name:kind" with a blank between. I a whole number, L whole numbers, V whole numbers that may stand
- * without brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, M memory format, T
+ * without brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, O dtype or a tensor that has it, M memory format, T
  * tensor; ? may be left off. */
 typedef struct method {
     const char *name, *parameters;
@@ -59,12 +59,13 @@ static const method methods[] = {
     {.name = "conj", .parameters = ""},
     {.name = "contiguous", .as = METHOD_ONLY, .parameters = "memory_format:M?"},
     {.name = "clone", .parameters = "memory_format:M?"},
-    {.name = "to", .as = METHOD_ONLY, .parameters = "dtype:D? copy:B? memory_format:M?"},
+    {.name = "to", .as = METHOD_ONLY, .parameters = "dtype:O? non_blocking:B? copy:B? memory_format:M?"},
     {.name = "resolve_conj", .parameters = ""},
     {.name = "zeros_like", .as = FUNCTION_ONLY, .parameters = "dtype:D? memory_format:M?"},
     {.name = "ones_like", .as = FUNCTION_ONLY, .parameters = "dtype:D? memory_format:M?"},
     {.name = "empty_like", .as = FUNCTION_ONLY, .parameters = "dtype:D? memory_format:M?", .call = "zeros_like"},
     {.name = "type", .as = METHOD_ONLY, .parameters = "dtype:D", .call = "to"},
+    {.name = "cpu", .as = METHOD_ONLY, .parameters = "", .call = "to"},
     {.name = "data", .as = METHOD_ONLY, .parameters = "", .attribute = true, .call = "detach"},
     {.name = "float", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_FLOAT32},
     {.name = "double", .as = METHOD_ONLY, .parameters = "", .call = "to", .cast = true, .dtype = TN_FLOAT64},
@@ -163,6 +164,7 @@ static const char *needed_of(char kind)
     case 'M':
         return "a memory format, such as torch.channels_last";
     case 'D':
+    case 'O':
         return "a dtype, such as torch.float64";
     default:
         return "a tensor";
@@ -191,13 +193,12 @@ static bool box(const reader *r, const given *from, const parameter *to, tn_valu
         value->kind = TN_VALUE_INTS;
         value->as.ints.data = from->list;
         value->as.ints.n = from->n;
-    } else if (list && whole) {
-        value->kind = TN_VALUE_INTS;
-        value->as.ints.data = &from->number.value.i;
-        value->as.ints.n = 1;
-    } else if (to->kind == 'D' && from->kind == GIVEN_DTYPE) {
+    } else if ((to->kind == 'D' || to->kind == 'O') && from->kind == GIVEN_DTYPE) {
         value->kind = TN_VALUE_DTYPE;
         value->as.dtype = from->dtype;
+    } else if (to->kind == 'O' && from->kind == GIVEN_TENSOR) {
+        value->kind = TN_VALUE_DTYPE;
+        value->as.dtype = tn_tensor_dtype(r->it->step[from->step].result);
     } else if (to->kind == 'T' && from->kind == GIVEN_TENSOR) {
         value->kind = TN_VALUE_TENSOR;
         value->as.tensor = r->it->step[from->step].result;
@@ -323,6 +324,10 @@ static tn_tensor *call_method(const method *m, tn_tensor *self, const bound *wit
         values[1].kind = TN_VALUE_DTYPE;
         values[1].as.dtype = m->dtype;
         n = 2;
+    }
+    if (strcmp(m->name, "to") == 0 && n > 2) { /* non_blocking means nothing here */
+        memmove(values + 2, values + 3, 2 * sizeof *values);
+        n--;
     }
     if (strcmp(m->name, "reshape_as") == 0)
         return tn_reshape(self, tn_sizes(values[1].as.tensor), tn_ndim(values[1].as.tensor));

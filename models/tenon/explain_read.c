@@ -334,7 +334,9 @@ bool reader_dtype(reader *r, tn_dtype *dtype)
     length = reader_word(r);
     if (reader_is(r, r->at, length, "torch") && r->text[r->at + length] == '.')
         r->at += length + 1, length = reader_word(r);
-    if (!length || !read_dtype(r, &argument, length))
+    bool none = reader_is(r, r->at, length, "None");
+    argument.dtype = TN_DTYPE_NONE;
+    if (!length || !(none || read_dtype(r, &argument, length)))
         return reader_expected(r, "a dtype, such as torch.float64");
     r->at += length;
     *dtype = argument.dtype;

@@ -94,6 +94,8 @@ static void test_spellings(void **unused)
     EXPECT("'arange(12)[-9223372036854775808:99999999999999999999]'", 0, "(12,)");
     EXPECT("'arange(12).view(3, 4)[(None, +1, 1:None:2)]'", 0, "(1, 2)", "offset       5");
     EXPECT("'arange(end=7, start=2).short().reshape_as(zeros(5, 1))'", 0, "int16", "(5, 1)");
+    EXPECT("'zeros(2, 3).to(zeros(1).double(), True, copy=True).cpu()'", 0, "float64", "the same tensor");
+    EXPECT("'tensor((1, 2), dtype=None,)'", 0, "int64");
     EXPECT("'zeros(2, dtype=float)'", 0, "float64");
     EXPECT("'zeros(2, dtype=torch.float)'", 0, "float32");
     EXPECT("'ñ = arange(6); ñ.view(2, 3)'", 0, "(2, 3)", "a view of the memory that arange(6) made");
@@ -127,6 +129,8 @@ static void test_refusals(void **unused)
     EXPECT("'tensor([1, 2j], dtype=torch.float32)'", 1, "needed a complex dtype");
     EXPECT("'tensor([1-2, 3j])'", 2, "column 10: found '-', needed ',' or ']'");
     EXPECT("'arange(12)[99999999999999999999]'", 1, "index 9223372036854775807");
+    EXPECT("'full(2, 1)'", 2, "column 6: full: size: found '2', needed a list of whole numbers");
+    EXPECT("'zeros(size=3)'", 2, "column 12: zeros: size: found '3', needed ");
     EXPECT("'zeros(2).zeros_like()'", 2, "the function torch.zeros_like");
     EXPECT("'torch.view(zeros(2), 2)'", 2, "this is a method, x.view");
     EXPECT("'zeros(2).×ñandú.x'", 2, "column 10: found '×ñandú', needed", "\n           ^~~~~~\n");
