@@ -41,7 +41,7 @@ static int refuse(const char *path)
     return EXIT_FAILED;
 }
 
-/* Into a device, pipe or socket, which cannot be replaced. */
+/* Into a device or pipe, which cannot be replaced. */
 static int write_through(const char *path, const char *text, size_t size)
 {
     FILE *stream = fopen(path, "w");
@@ -55,10 +55,10 @@ static int write_through(const char *path, const char *text, size_t size)
     return refuse(path);
 }
 
-/* A regular file is replaced as a whole; a symbolic link stays one. */
+/* A regular file is replaced as a whole; what a symbolic link leads to is written, so that the link stays one. */
 static int write_picture(const char *path, const explain_expression *it, const explain_facts *facts)
 {
-    char *text = NULL, *target = NULL;
+    char *text = NULL;
     size_t size = 0;
     struct stat there;
     FILE *stream = open_memstream(&text, &size);
@@ -67,13 +67,11 @@ static int write_picture(const char *path, const explain_expression *it, const e
     explain_write_svg(stream, it, facts);
     if (fclose(stream))
         return refuse(path);
-    bool exists = stat(path, &there) == 0;
     int code = EXIT_DONE;
-    if (exists && (!S_ISREG(there.st_mode) || !(target = realpath(path, NULL))))
+    if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
         code = write_through(path, text, size);
-    else if (tn_file_replace(target ? target : path, &(tn_file_piece){text, size}, 1, "--svg"))
+    else if (tn_file_replace(path, &(tn_file_piece){text, size}, 1, "--svg"))
         code = EXIT_FAILED;
-    free(target);
     free(text);
     return code;
 }
