@@ -8,8 +8,8 @@
 #include "options.h"
 
 /* parameters: "name:kind" with a blank between. I a whole number, L whole numbers, V whole numbers that may stand
- * without brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, O dtype or a tensor that
- * has it, M memory format, T tensor; ? may be left off. */
+ * without brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, O dtype or a tensor
+ * that has it, M memory format, T tensor; ? may be left off. */
 typedef struct method {
     const char *name, *parameters;
     const char *call;                             /* the operator where it has another name */
