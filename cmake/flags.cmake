@@ -15,7 +15,7 @@ add_compile_definitions(_POSIX_C_SOURCE=200809L)
 
 # __FILE__ in an error reads "engine/core/tensor.c" wherever the tree was built.
 add_compile_options("-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
-foreach(floor base random core dispatch cpu ops)
+foreach(floor base random core dispatch cpu autograd ops)
   add_compile_options("-fmacro-prefix-map=${CMAKE_BINARY_DIR}/floors/${floor}/${floor}/=engine/${floor}/")
 endforeach()
 

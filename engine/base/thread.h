@@ -6,6 +6,7 @@
 #ifndef TNI_BASE_THREAD_H
 #define TNI_BASE_THREAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <tenon/error.h>
 
@@ -18,6 +19,10 @@ typedef struct tni_thread {
     uint64_t exclude;              /* taken from, those of the arguments */
     struct tni_block_cache *cache; /* NULL until the first allocation, and again while the thread ends */
     struct tni_scope_stack *scopes;
+    bool inference;              /* inference mode: autograd/mode.c */
+    uint64_t sequence;           /* of the last node that the thread recorded */
+    struct tn_node *dying;      /* nodes whose last reference went while another was being freed */
+    struct tn_node *being_freed; /* that other; NULL: none */
 } tni_thread;
 
 extern _Thread_local tni_thread tni_this_thread __attribute__((tls_model("initial-exec")));

@@ -262,8 +262,9 @@ static void put_tangent(suffixes *s, const tn_tensor *tangent)
 static void put_autograd(suffixes *s, const tn_tensor *x)
 {
     tni_autograd_facts facts = {.grad_fn = NULL};
-    if (x->autograd && x->autograd->facts)
-        x->autograd->facts(x, &facts);
+    const tni_autograd_meta *meta = x->autograd ? x->autograd : x->base ? x->base->autograd : NULL;
+    if (meta && meta->type->facts)
+        meta->type->facts(x, &facts);
     if (facts.grad_fn)
         put_suffix(s, "grad_fn=<", facts.grad_fn, ">");
     else if (facts.requires_grad)

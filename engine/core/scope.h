@@ -60,6 +60,13 @@ static inline void tni_object_init(tn_object *object, const tn_object_class *typ
     object->references = 1;
 }
 
+/* Takes the object that the innermost scope has just got back: the reference is the caller's. */
+static inline void tni_scope_unhold(tn_object *object)
+{
+    tni_this_thread.scopes->used--;
+    __atomic_store_n(&object->owner, NULL, __ATOMIC_RELAXED);
+}
+
 /* The same for an object that a scope holds at once: tni_scope_hold sets the rest. */
 static inline void tni_object_begin(tn_object *object, const tn_object_class *type)
 {

@@ -39,7 +39,8 @@
 
 enum {
     TNI_STORAGE_INLINE_DATA = 1, /* the data stands behind the struct, in its block */
-    TNI_STORAGE_READ_ONLY = 2    /* memory from outside that must not be written */
+    TNI_STORAGE_READ_ONLY = 2,   /* memory from outside that must not be written */
+    TNI_STORAGE_WATCHED = 4      /* the tape saved a tensor that counts versions here: dispatch/writer.h */
 };
 
 struct tn_storage {

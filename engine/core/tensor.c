@@ -39,7 +39,7 @@ static TNI_ASIDE void destroy_any(tn_tensor *x)
     tni_storage *counter = x->counter == x->storage ? NULL : x->counter;
     tni_storage *inner = x->has_inner ? tni_inner_storage(x) : NULL; /* x ends with its block: Note [One block] */
     if (x->autograd)
-        x->autograd->destroy(x->autograd);
+        x->autograd->type->destroy(x->autograd);
     free_dims(x);
     if (x->base)
         tni_object_release(&x->base->object);
@@ -286,7 +286,7 @@ tn_tensor *tni_tensor_sharing(const char *function, tn_tensor *of, const tni_rec
     }
     tni_set_record(x, record, dims, tni_traits_of(record->dtype, record->device, record->ndim, false, false, false));
     x->base = NULL;
-    x->keys = of->keys ^ (uint64_t)record->toggle << TNI_CONJ_BIT;
+    x->keys = (of->keys & ~TNI_KEY_TAPE) ^ (uint64_t)record->toggle << TNI_CONJ_BIT;
     x->storage = of->storage;
     x->counter = counter;
     tni_ref(&x->storage->object.references);

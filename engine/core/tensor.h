@@ -14,6 +14,10 @@
 /* Dispatch keys that a tensor carries: backends low, layers above (dispatch/keys.h says who is where). */
 #define TNI_KEY_CPU (UINT64_C(1) << 0)
 #define TNI_KEY_META (UINT64_C(1) << 1)
+/* The tensor itself requires a gradient, as a leaf or as a result that was recorded. A view has its base's, too: ask
+ * tni_keys. Operators on such tensors are recorded (autograd/record.c). */
+enum { TNI_TAPE_BIT = 40 };
+#define TNI_KEY_TAPE (UINT64_C(1) << TNI_TAPE_BIT)
 
 /* What is shown of a tensor's autograd metadata. */
 typedef struct tni_autograd_facts {
@@ -23,10 +27,15 @@ typedef struct tni_autograd_facts {
 } tni_autograd_facts;
 
 /* What autograd hangs on a tensor. Core knows only how to end and how to show it. */
-typedef struct tni_autograd_meta {
-    void (*destroy)(struct tni_autograd_meta *meta);
+typedef struct tni_autograd_meta tni_autograd_meta;
+typedef struct tni_autograd_class {
+    void (*destroy)(tni_autograd_meta *meta);
     void (*facts)(const tn_tensor *x, tni_autograd_facts *facts); /* may be NULL: nothing to show */
-} tni_autograd_meta;
+} tni_autograd_class;
+
+struct tni_autograd_meta {
+    const tni_autograd_class *type;
+};
 
 /* How a view came about; what autograd needs to know before it lets the view be written. */
 typedef enum tni_creation {
@@ -75,6 +84,9 @@ struct tn_tensor {
         uint64_t traits; /* all of them, byte by byte (TNI_TRAIT): makers write them in one store, readers read one */
     };
     int64_t inline_dims[2 * TNI_INLINE_NDIM];
+    /* Of a view that was recorded, or made while nothing was: the version at which `autograd` told its history. After
+     * another write it is stale, and told anew from the base's. */
+    uint32_t tape_version;
 };
 
 /* The tensor with its inner storage takes whole cache lines, so that the data behind them is aligned. */
@@ -88,6 +100,13 @@ static inline tni_storage *tni_inner_storage(tn_tensor *x)
 static inline tn_tensor *tni_outer_tensor(tni_storage *inner)
 {
     return (tn_tensor *)(void *)((char *)inner - TNI_INNER_OFFSET);
+}
+
+/* x's keys; a view requires a gradient when its base does, whenever that came about. */
+static inline uint64_t tni_keys(const tn_tensor *x)
+{
+    const tn_tensor *base = x->base;
+    return TNI_UNLIKELY(base != NULL) ? x->keys | (base->keys & TNI_KEY_TAPE) : x->keys;
 }
 
 static inline bool tni_is_meta(const tn_tensor *x)

@@ -11,7 +11,7 @@
 
 extern const tn_object_class tni_tensor_class;
 
-/* The small fields of a new tensor as one number: created normally. */
+/* The small fields of a new tensor as one number: created normally, which is 0. */
 static inline uint64_t tni_traits_of(uint8_t dtype, uint8_t device, int ndim, bool row, bool has_inner, bool borrows)
 {
     return TNI_TRAIT(0, dtype) | TNI_TRAIT(1, device) | TNI_TRAIT(2, ndim) | TNI_TRAIT(3, TNI_CREATED_NORMALLY) |
@@ -52,7 +52,14 @@ static inline __attribute__((always_inline)) void tni_set_view(tn_tensor *x, tn_
     tni_storage *storage = of->storage, *counter = of->counter;
     tn_tensor *base = of->base ? of->base : of;
     bool borrows = storage == counter && counter == base->counter;
-    tni_set_record(x, record, dims, tni_traits_of(record->dtype, record->device, record->ndim, false, false, borrows));
+    uint8_t creation = of->creation;
+    if (tni_this_thread.exclude & TNI_KEY_TAPE) { /* nothing is recorded; the layer that records corrects this */
+        creation = creation != TNI_CREATED_NORMALLY ? creation : TNI_CREATED_NO_GRAD;
+        x->tape_version = counter->version;
+    }
+    tni_set_record(x, record, dims,
+                   tni_traits_of(record->dtype, record->device, record->ndim, false, false, borrows) |
+                       TNI_TRAIT(3, creation));
     x->keys = of->keys ^ (uint64_t)record->toggle << TNI_CONJ_BIT;
     x->storage = storage;
     x->counter = counter;

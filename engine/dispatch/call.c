@@ -10,6 +10,7 @@
 #include "core/tensor_make.h"
 #include "dispatch/keys.h"
 #include "dispatch/op.h"
+#include "dispatch/writer.h"
 
 typedef struct layer_slot {
     tn_layer_handler handler;
@@ -141,6 +142,14 @@ void tni_meta_settle(tni_meta *meta)
 }
 
 /* The form that writes into tensors that are there: Note [Forms] has the order of the steps. */
+/* Counts the write, and notes who wrote where the tape wants to know. */
+static void count_write(const tni_call *call, tn_tensor *out)
+{
+    tni_written(out);
+    if (TNI_UNLIKELY(__atomic_load_n(&out->counter->flags, __ATOMIC_RELAXED) & TNI_STORAGE_WATCHED))
+        tni_note_writer(out->counter, tni_call_name(call));
+}
+
 static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
 {
     tn_tensor *out = call->out[0];
@@ -154,7 +163,7 @@ static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
     if (meta->view_of || meta->same == out) { /* a new record over the same memory, or nothing to do */
         if (meta->view_of && tni_tensor_assign(name, out, record, NULL))
             return tni_pending();
-        tni_written(out);
+        count_write(call, out);
         return TN_OK;
     }
     tni_meta_settle(meta);
@@ -176,7 +185,7 @@ static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
     tni_free(workspace, scratch);
     if (resized)
         tni_geometry_drop(&old);
-    tni_written(out);
+    count_write(call, out);
     return TN_OK;
 }
 
@@ -279,14 +288,14 @@ static TNI_ASIDE tn_status dispatch_any(tni_call *call)
     for (int i = 0; i < op->n_in; i++) {
         const tn_tensor *x = call->in[i];
         if (x)
-            keys |= x->keys;
+            keys |= tni_keys(x);
         else if (!may_be_missing(call, i))
             return fail_argument(call, i);
     }
     if (call->form != TNI_NEW) {
         if (!call->out[0]) /* in place on a NULL that another form takes for a number */
             return fail_argument(call, 0);
-        keys |= call->out[0]->keys;
+        keys |= tni_keys(call->out[0]);
     }
     keys &= ~thread->exclude;
     bool mixed = (keys & (TNI_KEY_CPU | TNI_KEY_META)) == (TNI_KEY_CPU | TNI_KEY_META);
@@ -307,8 +316,9 @@ tn_status tni_dispatch(tni_call *call)
     for (int i = 0; i < n; i++) {
         if (TNI_UNLIKELY(!call->in[i]))
             return dispatch_any(call);
-        keys |= call->in[i]->keys;
+        keys |= tni_keys(call->in[i]);
     }
+    keys &= ~thread->exclude;
     if (TNI_UNLIKELY(keys > TNI_KEY_CPU || call->form != TNI_NEW || thread->error.code != TN_OK))
         return dispatch_any(call);
     return execute(call, false);

@@ -104,6 +104,7 @@ struct tni_op {
     /* Instead of run, of an operator that changes its first argument's record (resize_, set_): does that with what
      * infer found, and counts the version. Nothing is changed when it fails. NULL: none */
     tn_status (*alter)(tni_call *call, const tni_meta *meta);
+    const struct tni_derivative *derivative; /* autograd/derivative.h. NULL: recording a call of it is refused */
     int family;          /* which row of its family the operator is: the family's own numbering */
     const char *samples; /* arguments for the tests; see tests/ops/samples.h for the notation */
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <tenon/ops.h>
 
+#include "autograd/derivative.h"
 #include "base/error.h"
 #include "base/pool.h"
 #include "core/geometry.h"
@@ -259,7 +260,8 @@ static const tni_reduce_attr argmax_default = {.dtype = TN_DTYPE_NONE};
     .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'J', tni_reduce_attr, dims),              \
                TNI_OPTIONAL("keepdim", 'B', tni_reduce_attr, keepdim)},                             \
     .n_params = 3, .n_in = 1, .n_out = 1, .exact_out_dtype = true, .dtypes = TNI_REALS,             \
-    .attr_bytes = sizeof(tni_reduce_attr), .attr_default = &argmax_default, .infer = argmax_infer,  \
+    .attr_bytes = sizeof(tni_reduce_attr), .attr_default = &argmax_default, .derivative = &tni_constant,\
+    .infer = argmax_infer,  \
     .run = argmax_run, .family = row, .samples = SAMPLES
 #define SAMPLES                                                                                     \
     "[3,4] | [3,4] 0 | [3,4] -1 true | [2,3,4] 1 | [] | [] 0 | [0,3] 1 | ! [0,3] | ! [0,3] 0 | "    \

@@ -6,6 +6,7 @@
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
+#include "ops/tape.h"
 
 enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, BITWISE_AND, BITWISE_OR, BITWISE_XOR, LEFT_SHIFT, RIGHT_SHIFT };
 
@@ -147,6 +148,37 @@ static void arithmetic_run(const tni_call *call, void *workspace)
     tni_run_iterated(call, call->compute, &alpha);
 }
 
+/* Operand i as the tape kept it: times a tensor, or a number. */
+static tn_tensor *times_operand(tni_vjp *v, tn_tensor *grad, int i)
+{
+    const tni_binary_attr *attr = v->attr;
+    tn_tensor *x = tni_saved_input(v, i);
+    return x || tni_pending() ? tn_mul(grad, x) : tn_mul_scalar(grad, attr->number[i]);
+}
+
+static tn_tensor *times_alpha(const tni_vjp *v)
+{
+    const tni_binary_attr *attr = v->attr;
+    return attr == &tni_binary_default || is_one(attr->alpha) ? v->grad : tn_mul_scalar(v->grad, attr->alpha);
+}
+
+static void add_vjp(tni_vjp *v)
+{
+    v->grads[0] = v->grad;
+    if (tni_needs(v, 1))
+        v->grads[1] = times_alpha(v);
+}
+
+static void mul_vjp(tni_vjp *v)
+{
+    for (int i = 0; i < 2; i++)
+        if (tni_needs(v, i))
+            v->grads[i] = times_operand(v, v->grad, 1 - i);
+}
+
+static const tni_derivative add_derivative = {.linear = true, .vjp = add_vjp};
+static const tni_derivative mul_derivative = {.saves = {TNI_SAVE(1), TNI_SAVE(0)}, .vjp = mul_vjp};
+
 #define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])
 #define ARITHMETIC(row, dtype_set, texts)                                                                \
     .n_in = 2, .n_out = 1, .number_in = 3, .dtypes = dtype_set, .attr_bytes = sizeof(tni_binary_attr), \
@@ -159,6 +191,7 @@ static void arithmetic_run(const tni_call *call, void *workspace)
 #define BAD_PAIRS "! [3] [4] | ! [2,3] [3,2] | ! 1 2"
 
 const tni_op tni_op_add = {.name = TNI_NAMES(add),
+                           .derivative = &add_derivative,
                            .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)},
                            .n_params = 3,
                            ARITHMETIC(ADD, TNI_REALS | TNI_BOOLS | TNI_COMPLEXES | TNI_COMPLEX_HALF,
@@ -171,7 +204,7 @@ const tni_op tni_op_sub = {.name = TNI_NAMES(sub),
                                       PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS " | ! [3] true")};
 
 const tni_op tni_op_mul = {
-    .name = TNI_NAMES(mul), .params = {OPERANDS}, .n_params = 2, .zero_through = 3,
+    .name = TNI_NAMES(mul), .derivative = &mul_derivative, .params = {OPERANDS}, .n_params = 2, .zero_through = 3,
     ARITHMETIC(MUL, TNI_ANY_REALS | TNI_FLOAT8S | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS BAD_PAIRS)};
 
 const tni_op tni_op_div = {

@@ -1,6 +1,7 @@
 /* Comparisons: eq, ne, lt, le, gt, ge; logical and, or, xor. Compared in the promoted dtype, bool comes out. */
 #include <tenon/ops.h>
 
+#include "autograd/derivative.h"
 #include "base/error.h"
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
@@ -29,7 +30,8 @@ static void compare_run(const tni_call *call, void *workspace)
     const tni_op tni_op_##op = {                                                                              \
         .name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2, .n_in = 2, .n_out = 1, .number_in = 3,  \
         .dtypes = dtype_set, .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default, \
-        .infer = compare_infer, .run = compare_run, .family = TNI_COMPARE_##op, .samples = SAMPLES};          \
+        .derivative = &tni_constant, .infer = compare_infer,\
+        .run = compare_run, .family = TNI_COMPARE_##op, .samples = SAMPLES};          \
     TNI_BINARY_FRONTS(op)
 #include "ops/compare.def"
 #include "ops/logical.def"

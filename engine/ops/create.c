@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tenon/ops.h>
 
+#include "autograd/derivative.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/pool.h"
@@ -330,7 +331,7 @@ const tni_op tni_op_fill = {
 const tni_op tni_op_zero = {
     .name = TNI_NAMES_IN_PLACE(zero), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
     .overlap_allowed = true, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(fill_attr), .attr_default = &fill_default,
-    .infer = fill_infer, .run = fill_run,
+    .infer = fill_infer, .run = fill_run, .derivative = &tni_constant,
     .samples = "[3,4] | [] | [0]"};
 
 static tn_tensor *create(const tni_op *op, const int64_t *size, int ndim, tn_scalar value, tn_dtype dtype)

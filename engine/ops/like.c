@@ -2,6 +2,7 @@
  * device (new_zeros, new_ones, new_full); and zeros in a memory format. Rules of torch's functions of these names. */
 #include <tenon/ops.h>
 
+#include "autograd/derivative.h"
 #include "base/error.h"
 #include "core/format.h"
 #include "core/geometry.h"
@@ -117,7 +118,7 @@ static const new_attr new_default = {.dtype = TN_DTYPE_NONE};
     TNI_OPTIONAL("dtype", 'D', like_attr, dtype), TNI_OPTIONAL("memory_format", 'M', like_attr, format)
 #define LIKE(row)                                                                                             \
     .n_in = 1, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(like_attr),                        \
-    .attr_default = &like_default, .infer = like_infer, .run = like_run, .family = row
+    .attr_default = &like_default, .infer = like_infer, .derivative = &tni_constant, .run = like_run, .family = row
 #define LIKE_SAMPLES "[3,4] | [] | [0,3] | [2,3,4] float64 | [2,3,4,5] none 1 | [2,3,4,5] none 0 | ! [3,4] none 1 | " \
     "! [3,4] none 9"
 
@@ -140,7 +141,7 @@ const tni_op tni_op_full_like = {
 
 #define NEW(row)                                                                                               \
     .n_in = 1, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(new_attr),                          \
-    .attr_default = &new_default, .infer = new_infer, .run = new_run, .family = row
+    .attr_default = &new_default, .infer = new_infer, .derivative = &tni_constant, .run = new_run, .family = row
 #define NEW_SAMPLES "[3,4] (2,3) | [] () | [2] (0,3) | ! [2] (-1)"
 
 const tni_op tni_op_new_zeros = {
@@ -162,7 +163,7 @@ const tni_op tni_op_zeros_fmt = {
     .params = {TNI_ATTR("size", 'L', new_attr, size), TNI_ATTR("memory_format", 'M', new_attr, format),
                TNI_OPTIONAL("dtype", 'D', new_attr, dtype)},
     .n_params = 3, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(new_attr),
-    .attr_default = &new_default, .infer = new_infer, .run = new_run, .family = ZEROS,
+    .attr_default = &new_default, .infer = new_infer, .derivative = &tni_constant, .run = new_run, .family = ZEROS,
     .samples = "(2,3) 0 | (2,3,4,5) 1 | (2,3,4,5,6) 2 | (1,0,2,3) 1 | ! (2,3) 1 | ! (2,3,4,5) 2 | ! (2) 9 | ! (2,2) 3"};
 
 static tn_tensor *like(const tni_op *op, tn_tensor *x, tn_scalar value, tn_dtype dtype, tn_memory_format format)

@@ -1,6 +1,7 @@
 /* Reductions: sum, mean, amax, amin. Rules of torch's functions of these names.
  * How they run: ops/reduce_run.c. */
 #include <tenon/ops.h>
+#include <tenon/views.h>
 
 #include "base/error.h"
 #include "core/geometry.h"
@@ -10,6 +11,7 @@
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
 #include "ops/reduce_attr.h"
+#include "ops/tape.h"
 
 enum { SUM, MEAN, AMAX, AMIN };
 
@@ -102,6 +104,41 @@ static void reduce_run(const tni_call *call, void *workspace)
     tni_reduce_run(&job, workspace);
 }
 
+/* The gradient of a reduction in the shape of what was reduced: dims that were dropped come back with size 1. */
+static tn_tensor *reinserted(const tni_vjp *v, tn_tensor *grad)
+{
+    const tni_reduce_attr *attr = v->attr;
+    const tni_shape x = tni_input_shape(v, 0);
+    int64_t sizes[TN_MAX_NDIM];
+    uint64_t mask = attr->dims.n == 0 ? ~UINT64_C(0) : 0;
+    for (int i = 0; i < attr->dims.n; i++)
+        mask |= UINT64_C(1) << (attr->dims.data[i] < 0 ? attr->dims.data[i] + x.ndim : attr->dims.data[i]);
+    if (attr->keepdim || x.ndim == 0 || mask == ~UINT64_C(0))
+        return grad;
+    for (int d = 0; d < x.ndim; d++)
+        sizes[d] = mask >> d & 1 ? 1 : x.sizes[d];
+    return tn_view(grad, sizes, x.ndim);
+}
+
+static tn_tensor *expanded(const tni_vjp *v, tn_tensor *grad)
+{
+    const tni_shape x = tni_input_shape(v, 0);
+    tn_tensor *y = reinserted(v, grad);
+    return y ? tn_expand(y, x.sizes, x.ndim) : NULL;
+}
+
+static void sum_vjp(tni_vjp *v)
+{
+    v->grads[0] = expanded(v, v->grad);
+}
+
+static const char *sum_node(const void *attr)
+{
+    return ((const tni_reduce_attr *)attr)->dims.n == 0 ? "SumBackward0" : "SumBackward1";
+}
+
+static const tni_derivative sum_derivative = {.linear = true, .vjp = sum_vjp, .named = sum_node};
+
 static const tni_reduce_attr reduce_default = {.dtype = TN_DTYPE_NONE};
 
 #define DIMS                                                                \
@@ -117,7 +154,8 @@ static const tni_reduce_attr reduce_default = {.dtype = TN_DTYPE_NONE};
 
 const tni_op tni_op_sum = {
     .name = TNI_NAMES_NEW_OUT(sum), .params = {DIMS, TNI_OPTIONAL("dtype", 'D', tni_reduce_attr, dtype)},
-    .n_params = 4, REDUCTION(SUM, TNI_ANY_REALS | TNI_COMPLEXES), .exact_out_dtype = true,
+    .n_params = 4, .derivative = &sum_derivative,
+    REDUCTION(SUM, TNI_ANY_REALS | TNI_COMPLEXES), .exact_out_dtype = true,
     .samples = REDUCE_SAMPLES "[0,3] | [0,3] 0 | [3,4] 0 false float64 | " BAD_DIMS};
 
 const tni_op tni_op_mean = {

@@ -4,6 +4,7 @@
 #include <tenon/views.h>
 
 #include "base/alloc.h"
+#include "autograd/derivative.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "core/format.h"
@@ -245,10 +246,12 @@ const tni_op tni_op_alias = {
 
 const tni_op tni_op_detach = {
     .name = TNI_NAMES_NEW_IN_PLACE(detach), ONE_TENSOR, .infer = detach_infer, .alter = detach_alter, .family = DETACH,
+    .derivative = &tni_detaching,
     .samples = "[3,4] | [] | [0,2]"};
 
 const tni_op tni_op_data = {
-    .name = TNI_NAMES_NEW(data), ONE_TENSOR, .infer = detach_infer, .family = DATA, .samples = "[3,4] | [] | [0,2]"};
+    .name = TNI_NAMES_NEW(data), ONE_TENSOR, .infer = detach_infer, .family = DATA, .derivative = &tni_constant,
+    .samples = "[3,4] | [] | [0,2]"};
 
 #define TWO_TENSORS .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2, .n_in = 2, .n_out = 1
 
@@ -263,6 +266,7 @@ const tni_op tni_op_set = {
 
 const tni_op tni_op_set_data = {
     .name = {NULL, "set_data", NULL}, TWO_TENSORS, .infer = set_data_infer, .alter = set_data_alter,
+    .derivative = &tni_replacing_data,
     .samples = "[3,4] [2,5] | [] [3] | [0] [2,3]"};
 
 const tni_op tni_op_set_strided = {
@@ -281,12 +285,13 @@ const tni_op tni_op_resize = {
     .params = {TNI_TENSOR("self", 0), TNI_ATTR("size", 'L', resize_attr, size),
                TNI_OPTIONAL("memory_format", 'M', resize_attr, format)},
     .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(resize_attr), .attr_default = &no_format,
-    .infer = resize_infer, .alter = resize_alter,
+    .infer = resize_infer, .alter = resize_alter, .derivative = &tni_resizing,
     .samples = "[3,4] (2,2) | [3,4] (3,4) | [] (5) | [6] () | [6] (0,3) | [2,3,4,5] (2,3,4,5) 1 | "
         "! [3] (-1) | ! [3] (3) 1 | ! [0] (4294967296,4294967296) | ! [3] (3) 3"};
 
 const tni_op tni_op_resize_as = {
     .name = TNI_NAMES_IN_PLACE(resize_as), TWO_TENSORS, .infer = resize_as_infer, .alter = resize_alter,
+    .derivative = &tni_resizing,
     .samples = "[3,4] [2,2] | [2] [3,4] | [] [5] | [6] []"};
 
 tn_tensor *tn_alias(tn_tensor *x)

@@ -1,5 +1,7 @@
 /* Views with strides of their own: expand, expand_as, broadcast_to, as_strided. Rules of torch.Tensor's methods of
  * these names. */
+#include <tenon/create.h>
+#include <tenon/ops.h>
 #include <tenon/views.h>
 
 #include "base/checked.h"
@@ -7,6 +9,7 @@
 #include "core/geometry.h"
 #include "dispatch/op.h"
 #include "ops/operators.h"
+#include "ops/tape.h"
 
 typedef struct size_attr {
     tni_ints size;
@@ -102,22 +105,75 @@ static tn_status as_strided_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
+/* The repeats are summed by the walk. */
+static void expand_vjp(tni_vjp *v)
+{
+    v->grads[0] = v->grad;
+}
+
+static const tni_derivative expand_derivative = {.name = "ExpandBackward0", .linear = true, .vjp = expand_vjp};
+
+/* Elements from the beginning of a storage that a geometry reaches. */
+static int64_t reach_of(const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset)
+{
+    int64_t extent = 0;
+    tni_extent(sizes, strides, ndim, &extent); /* a tensor had it */
+    return offset + extent;
+}
+
+static void as_strided_vjp(tni_vjp *v)
+{
+    const strided_attr *attr = v->attr;
+    int ndim;
+    const int64_t *of = tni_saved_geometry(v, &ndim);
+    int64_t of_offset = of[2 * ndim], offset = attr->offset == TNI_OWN_OFFSET ? of_offset : attr->offset;
+    int64_t first = of_offset < offset ? of_offset : offset;
+    int64_t reach = reach_of(of, of + ndim, ndim, of_offset);
+    int64_t part_reach = reach_of(attr->size.data, attr->stride.data, attr->size.n, offset);
+    int64_t n = (reach > part_reach ? reach : part_reach) - first;
+    tn_tensor *all = tn_zeros(&n, 1, (tn_dtype)v->grad->dtype);
+    tn_tensor *part = all ? tn_as_strided(all, attr->size.data, attr->stride.data, attr->size.n, offset - first) : NULL;
+    if (part && tn_copy_(part, v->grad) == TN_OK)
+        v->grads[0] = tn_as_strided(all, of, of + ndim, ndim, of_offset - first);
+}
+
+static const tni_derivative as_strided_derivative = {
+    .name = "AsStridedBackward0", .geometry = true, .linear = true, .vjp = as_strided_vjp};
+
+tni_node *tni_as_strided_node(const char *function, const tn_tensor *x, tni_edge edge)
+{
+    const strided_attr attr = {{x->sizes, x->ndim}, {x->strides, x->ndim}, x->offset};
+    tni_node *node = tni_node_new(function, &tni_op_as_strided, &attr, 1, 0, x->ndim);
+    if (!node)
+        return NULL;
+    const tni_node *next = tni_edge_node(edge);
+    tni_thread *thread = &tni_this_thread;
+    if (next && next->sequence > thread->sequence)
+        thread->sequence = next->sequence;
+    node->sequence = ++thread->sequence;
+    node->edges[0] = edge;
+    tni_edge_hold(edge);
+    tni_node_set_shape(node, x);
+    tni_node_set_geometry(node, x->base);
+    return node;
+}
+
 #define SIZE_PARAMS {TNI_TENSOR("self", 0), TNI_ATTR("size", 'L', size_attr, size)}
 
 const tni_op tni_op_expand = {
     .name = TNI_NAMES_NEW(expand), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
-    .attr_bytes = sizeof(size_attr), .infer = expand_infer,
+    .attr_bytes = sizeof(size_attr), .infer = expand_infer, .derivative = &expand_derivative,
     .samples = "[3,1] (3,4) | [1] (2,5) | [] (2,3) | [3,4] (2,-1,4) | [1,0] (3,0) |"
         "! [3,4] (3,5) | ! [3,4] (4) | ! [2] (-1,2) | ! [1] (-3)"};
 
 const tni_op tni_op_broadcast_to = {
     .name = TNI_NAMES_NEW(broadcast_to), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
-    .attr_bytes = sizeof(size_attr), .infer = expand_infer,
+    .attr_bytes = sizeof(size_attr), .infer = expand_infer, .derivative = &expand_derivative,
     .samples = "[3,1] (3,4) | [] (2,3) | [3,4] (2,-1,4) | ! [3,4] (3,5) | ! [3,4] (4)"};
 
 const tni_op tni_op_expand_as = {
     .name = TNI_NAMES_NEW(expand_as), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2,
-    .n_in = 2, .n_out = 1, .infer = expand_as_infer,
+    .n_in = 2, .n_out = 1, .infer = expand_as_infer, .derivative = &expand_derivative,
     .samples = "[3,1] [3,4] | [] [2,3] | [1,0] [3,0] | ! [3,4] [3,5] | ! [3,4] [4]"};
 
 static const strided_attr own_offset = {.offset = TNI_OWN_OFFSET};
@@ -128,7 +184,7 @@ const tni_op tni_op_as_strided = {
                TNI_ATTR("stride", 'L', strided_attr, stride),
                TNI_OPTIONAL("storage_offset", 'I', strided_attr, offset)},
     .n_params = 4, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(strided_attr), .attr_default = &own_offset,
-    .infer = as_strided_infer,
+    .infer = as_strided_infer, .derivative = &as_strided_derivative,
     .samples = "[12] (3,2) (4,1) 1 | [3,4] (2,2) (1,1) | [5] () () 4 | [5] (0) (9) 5 |"
         "! [12] (3,3) (4,1) 2 | ! [12] (3) (-1) | ! [12] (2) (1) -1 | ! [12] (2,2) (1)"};
 

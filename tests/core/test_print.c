@@ -362,7 +362,8 @@ static void keep(tni_autograd_meta *meta)
 static void autograd(void **state)
 {
     (void)state;
-    tni_autograd_meta meta = {.destroy = keep, .facts = facts}, silent = {.destroy = keep};
+    static const tni_autograd_class speaking = {.destroy = keep, .facts = facts}, quiet = {.destroy = keep};
+    tni_autograd_meta meta = {&speaking}, silent = {&quiet};
     tn_tensor *x = tn_from_array((float[]){1, 2}, (int64_t[]){2}, 1, TN_FLOAT32);
     x->autograd = &silent;
     assert_string_equal(tn_repr(x), "tensor([1., 2.])");

@@ -30,7 +30,7 @@ check() {
 }
 
 lower=""
-for floor in base random core dispatch cpu ops; do
+for floor in base random core dispatch cpu autograd ops; do
     lower="$lower $work/$floor.defined"
     check "$floor" $lower
 done

@@ -1,0 +1,260 @@
+/* Making and ending nodes. See Note [Tape].
+ *
+ * Note [Ending a graph]
+ * A node that ends gives up the next ones, and tensors that hold others: a chain of a million. So a thread ends nodes
+ * one after the other: a node whose last reference goes while another is being freed waits in a list. */
+#include "autograd/node.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "autograd/hooks.h"
+#include "autograd/tape.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "core/tensor_make.h"
+
+static void node_destroy(void *object);
+static void meta_destroy(tni_autograd_meta *meta);
+
+const tn_object_class tni_node_class = {.name = "node", .bytes = 0, .destroy = node_destroy};
+const tni_autograd_class tni_node_meta = {.destroy = meta_destroy, .facts = tni_tape_facts};
+
+static inline tni_node *of_meta(tni_autograd_meta *meta)
+{
+    return (tni_node *)(void *)((char *)meta - offsetof(tni_node, as_meta));
+}
+
+static void meta_destroy(tni_autograd_meta *meta)
+{
+    tni_node *node = of_meta(meta);
+    if (tni_unref(&node->object.references))
+        node_destroy(node);
+}
+
+static inline size_t slices_bytes(const tni_slices *slices)
+{
+    return sizeof *slices + (size_t)(2 * slices->base_ndim + 2 * slices->view_ndim + 2) * sizeof *slices->geometry;
+}
+
+static void free_node(tni_node *node)
+{
+    for (uint32_t i = 0; i < node->n_edges; i++)
+        tni_edge_release(node->edges[i]);
+    if (node->n_saved)
+        tni_node_release_saved(node);
+    if (TNI_UNLIKELY(node->hooks != NULL))
+        tni_hooks_free(&node->hooks);
+    if (TNI_UNLIKELY(node->slices != NULL))
+        tni_free(node->slices, slices_bytes(node->slices));
+    tni_free(node, node->bytes);
+}
+
+/* Note [Ending a graph]; waiting nodes are linked through their operator's field. */
+static void node_destroy(void *object)
+{
+    tni_thread *thread = &tni_this_thread;
+    tni_node *node = object;
+    if (thread->being_freed) {
+        memcpy(&node->object.owner, &thread->dying, sizeof thread->dying);
+        thread->dying = node;
+        return;
+    }
+    thread->being_freed = node;
+    free_node(node);
+    while (TNI_UNLIKELY(thread->dying != NULL)) {
+        node = thread->dying;
+        memcpy(&thread->dying, &node->object.owner, sizeof thread->dying);
+        free_node(node);
+    }
+    thread->being_freed = NULL;
+}
+
+/* Lists inside an attribute struct are copied behind it, 8 bytes an entry or an index entry each. */
+static size_t list_bytes(const tni_op *op, const void *attr)
+{
+    size_t bytes = 0;
+    for (int p = 0; p < op->n_params; p++) {
+        const char *field = (const char *)attr + op->params[p].offset;
+        if (op->params[p].input >= 0)
+            continue;
+        if (op->params[p].code == 'L' || op->params[p].code == 'J')
+            bytes += (size_t)((const tni_ints *)(const void *)field)->n * sizeof(int64_t);
+        else if (op->params[p].code == 'R')
+            bytes += (size_t)((const tni_index_list *)(const void *)field)->n * sizeof(tn_index);
+    }
+    return bytes;
+}
+
+static void copy_attr(const tni_op *op, char *to, const void *attr)
+{
+    char *list = to + (op->attr_bytes + 7u) / 8u * 8u;
+    memcpy(to, attr, op->attr_bytes);
+    for (int p = 0; p < op->n_params; p++) {
+        char *field = to + op->params[p].offset;
+        size_t bytes = 0;
+        if (op->params[p].input >= 0)
+            continue;
+        if (op->params[p].code == 'L' || op->params[p].code == 'J') {
+            tni_ints *ints = (tni_ints *)(void *)field;
+            bytes = (size_t)ints->n * sizeof *ints->data;
+            if (bytes)
+                memcpy(list, ints->data, bytes);
+            ints->data = (int64_t *)(void *)list;
+        } else if (op->params[p].code == 'R') {
+            tni_index_list *index = (tni_index_list *)(void *)field;
+            bytes = (size_t)index->n * sizeof *index->data;
+            if (bytes)
+                memcpy(list, index->data, bytes);
+            index->data = (tn_index *)(void *)list;
+        }
+        list += bytes;
+    }
+}
+
+tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr, uint32_t n_edges, int n_saved,
+                       int ndim)
+{
+    const bool owned = TNI_UNLIKELY(attr && attr != op->attr_default);
+    const bool geometry = op->derivative->geometry;
+    size_t bytes = sizeof(tni_node) + n_edges * sizeof(tni_edge) + (size_t)n_saved * sizeof(tni_saved) +
+                   (size_t)ndim * sizeof(int64_t);
+    size_t geometry_at = bytes, attr_at;
+    if (TNI_UNLIKELY(geometry))
+        bytes += (2 * TN_MAX_NDIM + 2) * sizeof(int64_t);
+    attr_at = bytes;
+    if (owned)
+        bytes += (op->attr_bytes + 7u) / 8u * 8u + list_bytes(op, attr);
+    tni_node *node = tni_alloc(bytes);
+    if (TNI_UNLIKELY(!node)) {
+        TNI_FAIL_MEMORY(function, bytes);
+        return NULL;
+    }
+    tni_object_begin(&node->object, &tni_node_class);
+    node->object.owner = NULL;
+    node->object.slot = 0;
+    node->as_meta.type = &tni_node_meta;
+    node->op = op;
+    node->attr = attr;
+    node->hooks = NULL;
+    node->slices = NULL;
+    node->retains = NULL;
+    node->geometry = geometry ? (int64_t *)(void *)((char *)node + geometry_at) : NULL;
+    node->bytes = (uint32_t)bytes;
+    node->n_edges = n_edges;
+    node->n_saved = (uint8_t)n_saved;
+    node->flags = 0;
+    node->ndim = (int8_t)ndim;
+    node->form = TNI_NEW;
+    node->number = 0;
+    for (uint32_t i = 0; i < n_edges; i++)
+        node->edges[i] = 0;
+    for (int i = 0; i < n_saved; i++)
+        tni_node_saved(node)[i].tensor = NULL;
+    if (owned) {
+        copy_attr(op, (char *)node + attr_at, attr);
+        node->attr = (char *)node + attr_at;
+    }
+    return node;
+}
+
+void tni_node_set_shape(tni_node *node, const tn_tensor *result)
+{
+    int64_t *sizes = tni_node_sizes(node);
+    node->ndim = result->ndim;
+    node->dtype = result->dtype;
+    node->device = result->device;
+    for (int d = 0; d < result->ndim; d++)
+        sizes[d] = result->sizes[d];
+}
+
+void tni_node_set_geometry(tni_node *node, const tn_tensor *input)
+{
+    int64_t *to = node->geometry;
+    to[0] = input->ndim;
+    for (int d = 0; d < input->ndim; d++) {
+        to[1 + d] = input->sizes[d];
+        to[1 + input->ndim + d] = input->strides[d];
+    }
+    to[1 + 2 * input->ndim] = input->offset;
+}
+
+static inline void watch(tni_storage *counter)
+{
+    if (!(__atomic_load_n(&counter->flags, __ATOMIC_RELAXED) & TNI_STORAGE_WATCHED))
+        __atomic_fetch_or(&counter->flags, TNI_STORAGE_WATCHED, __ATOMIC_RELAXED);
+}
+
+void tni_node_save_input(tni_node *node, int place, int input, tn_tensor *x)
+{
+    tni_saved *saved = &tni_node_saved(node)[place];
+    saved->what = (uint8_t)input;
+    saved->tensor = x;
+    if (!x)
+        return;
+    tni_ref(&x->object.references);
+    saved->version = x->counter->version;
+    watch(x->counter);
+}
+
+tn_status tni_node_save_result(tni_node *node, int place, tn_tensor *result)
+{
+    const tni_record record = {.dtype = result->dtype, .device = result->device, .ndim = result->ndim,
+                               .sizes = result->sizes, .strides = result->strides, .numel = result->numel,
+                               .offset = result->offset};
+    tn_tensor *alone = tni_tensor_sharing(node->op->name[node->form], result, &record, false);
+    if (!alone)
+        return tni_pending();
+    alone->contiguity = result->contiguity;
+    tni_saved *saved = &tni_node_saved(node)[place];
+    tni_scope_unhold(&alone->object);
+    saved->what = TNI_SAVED_RESULT;
+    saved->tensor = alone;
+    saved->version = result->counter->version;
+    watch(result->counter);
+    return TN_OK;
+}
+
+void tni_node_release_saved(tni_node *node)
+{
+    tni_saved *saved = tni_node_saved(node);
+    for (int i = 0; i < node->n_saved; i++) {
+        tn_tensor *x = saved[i].tensor;
+        saved[i].tensor = NULL;
+        if (x)
+            tni_object_release(&x->object);
+    }
+}
+
+tni_shape tni_edge_shape(tni_edge edge)
+{
+    const tni_node *node = tni_edge_node(edge);
+    if (node)
+        return (tni_shape){tni_node_sizes(node), node->ndim, (tn_dtype)node->dtype, (tn_device_type)node->device};
+    const tn_tensor *leaf = tni_edge_leaf(edge);
+    return (tni_shape){leaf->sizes, leaf->ndim, (tn_dtype)leaf->dtype, (tn_device_type)leaf->device};
+}
+
+const char *tni_node_name(const tni_node *node, char *buf, size_t size)
+{
+    const tni_derivative *derivative = node->op->derivative;
+    if (node->slices)
+        return "CopySlices";
+    const char *name = derivative->named ? derivative->named(node->attr) : derivative->name;
+    if (name)
+        return name;
+    const char *op = node->op->name[TNI_NEW] ? node->op->name[TNI_NEW] : node->op->name[TNI_IN_PLACE];
+    size_t n = 0;
+    bool upper = true;
+    for (; *op && n + sizeof "Backward0" < size; op++) {
+        if (*op == '_') {
+            upper = true;
+            continue;
+        }
+        buf[n++] = (char)(upper ? toupper((unsigned char)*op) : *op);
+        upper = false;
+    }
+    memcpy(buf + n, "Backward0", sizeof "Backward0");
+    return buf;
+}

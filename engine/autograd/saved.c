@@ -1,0 +1,93 @@
+/* What a derivative gets of a recorded call. A saved tensor must still be what it was: its version says. */
+#include "autograd/derivative.h"
+
+#include <stdio.h>
+
+#include "autograd/node.h"
+#include "autograd/tape.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "core/tensor_make.h"
+#include "dispatch/writer.h"
+
+static tn_status fail_version(const tni_node *node, const tni_saved *saved)
+{
+    char shape[120], by[80] = "";
+    const tn_tensor *x = saved->tensor;
+    const char *writer = tni_writer_of(x->counter);
+    tni_text_shape(shape, sizeof shape, x->sizes, x->ndim);
+    if (writer)
+        snprintf(by, sizeof by, " by \"%s\"", writer);
+    return TNI_FAIL(TN_ERROR_SAVED_VERSION, "backward",
+                    "\"%s\" saved its %s, a %s tensor %s, at version %u, and it was written%s since, version %u: "
+                    "needed it unchanged",
+                    node->op->name[node->form], saved->what == TNI_SAVED_RESULT ? "result" : "argument",
+                    tn_dtype_name((tn_dtype)x->dtype), shape, saved->version, by, x->counter->version);
+}
+
+static tni_saved *find(const tni_vjp *v, int what)
+{
+    tni_saved *saved = tni_node_saved(v->node);
+    for (int i = 0; i < v->node->n_saved; i++)
+        if (saved[i].what == what)
+            return saved[i].tensor ? &saved[i] : NULL;
+    return NULL;
+}
+
+tn_tensor *tni_saved_input(tni_vjp *v, int i)
+{
+    const tni_saved *saved = find(v, i);
+    if (!saved)
+        return NULL;
+    if (TNI_UNLIKELY(saved->version != saved->tensor->counter->version)) {
+        fail_version(v->node, saved);
+        return NULL;
+    }
+    return saved->tensor;
+}
+
+tn_tensor *tni_saved_result(tni_vjp *v)
+{
+    const tni_saved *saved = find(v, TNI_SAVED_RESULT);
+    if (!saved)
+        return NULL;
+    tn_tensor *x = saved->tensor;
+    if (TNI_UNLIKELY(saved->version != x->counter->version)) {
+        fail_version(v->node, saved);
+        return NULL;
+    }
+    if (!v->creates_graph)
+        return x;
+    const tni_record record = {.dtype = x->dtype, .device = x->device, .ndim = x->ndim, .sizes = x->sizes,
+                               .strides = x->strides, .numel = x->numel, .offset = x->offset};
+    tn_tensor *attached = tni_tensor_sharing("backward", x, &record, false);
+    if (attached) {
+        tni_ref(&v->node->object.references);
+        tni_set_node(attached, v->node);
+    }
+    return attached;
+}
+
+tni_shape tni_input_shape(const tni_vjp *v, int i)
+{
+    const tni_slices *slices = v->node->slices;
+    if (slices && i == 0)
+        return tni_result_shape(v); /* what is written in place has the result's */
+    return tni_edge_shape(v->node->edges[i]);
+}
+
+tni_shape tni_result_shape(const tni_vjp *v)
+{
+    const tni_node *node = v->node;
+    const tni_slices *slices = node->slices;
+    if (slices)
+        return (tni_shape){slices->geometry + 2 * slices->base_ndim + 1, slices->view_ndim, (tn_dtype)node->dtype,
+                           (tn_device_type)node->device};
+    return (tni_shape){tni_node_sizes(node), node->ndim, (tn_dtype)node->dtype, (tn_device_type)node->device};
+}
+
+const int64_t *tni_saved_geometry(const tni_vjp *v, int *ndim)
+{
+    *ndim = (int)v->node->geometry[0];
+    return v->node->geometry + 1;
+}

@@ -1,0 +1,57 @@
+/* The operators that the tape calls itself, handed down to it before anything first requires a gradient. */
+#include "ops/tape.h"
+
+#include <tenon/autograd.h>
+#include <tenon/create.h>
+#include <tenon/lazy.h>
+#include <tenon/ops.h>
+#include <tenon/views.h>
+
+#include "autograd/tape.h"
+#include "base/error.h"
+#include "core/geometry.h"
+
+tn_tensor *tni_sum_to(tn_tensor *x, const int64_t *sizes, int ndim)
+{
+    int dims[TN_MAX_NDIM], n = 0, lead;
+    if (!x || tni_same_dims(x->sizes, x->ndim, sizes, ndim))
+        return x;
+    lead = x->ndim - ndim;
+    for (int d = 0; d < x->ndim; d++)
+        if (d < lead || (sizes[d - lead] == 1 && x->sizes[d] != 1))
+            dims[n++] = d;
+    tn_tensor *sum = n > 0 ? tn_sum(x, dims, n, true, (tn_dtype)x->dtype) : x;
+    return sum && lead > 0 ? tn_view(sum, sizes, ndim) : sum;
+}
+
+static tn_tensor *ones_like(tn_tensor *x)
+{
+    return tn_ones_like(x, TN_DTYPE_NONE, TN_PRESERVE_FORMAT);
+}
+
+static tn_tensor *empty_strided(const int64_t *sizes, const int64_t *strides, int ndim, tn_dtype dtype,
+                                tn_device device)
+{
+    tn_device before = tn_get_default_device();
+    tn_set_default_device(device);
+    tn_tensor *x = tn_empty_strided(sizes, strides, ndim, dtype);
+    tn_set_default_device(before);
+    return x;
+}
+
+static const tni_tape_operators operators = {
+    .add = tn_add, .add_ = tn_add_, .sum_to = tni_sum_to, .to = tn_to, .real = tn_real, .clone = tn_clone,
+    .detach = tn_detach, .ones_like = ones_like, .empty_strided = empty_strided, .as_strided = tn_as_strided,
+    .copy_ = tn_copy_, .zero_ = tn_zero_, .as_strided_node = tni_as_strided_node,
+};
+
+void tni_tape_ready(void)
+{
+    tni_tape_begin(&operators);
+}
+
+tn_status tn_requires_grad_(tn_tensor *x, bool on)
+{
+    tni_tape_ready();
+    return tni_require_grad(x, on);
+}
