@@ -149,6 +149,8 @@ static tn_status check_positions(const plan *p)
 static void find_offsets(const plan *p, int64_t *offsets)
 {
     const int64_t itemsize = tni_itemsize((tn_dtype)p->x->dtype);
+    if (p->count == 0)
+        return;
     memset(offsets, 0, (size_t)p->count * sizeof *offsets);
     for (int k = 0; k < p->n_dims; k++) {
         const tn_tensor *at = index_of(p, k);

@@ -208,5 +208,38 @@ static void along_a_dim(void **state)
     tn_scope_end(scope);
 }
 
+/* setitem through a view, a mask and an int32 index, when allocation k fails: nothing is written, nothing leaks. */
+static void every_allocation(void **state)
+{
+    const int64_t rows[] = {1, -1};
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *x = tn_conj(tn_zeros(LIST(3, 4), TN_COMPLEX64)), *at = tn_to(positions(rows, 2), TN_INT32);
+    tn_tensor *mask = tn_ne_scalar(counted(4, TN_INT64), tn_int(2));
+    tn_tensor *value = tn_conj(tn_ones(LIST(1, 3, 1), TN_COMPLEX64));
+    const tn_index both[] = {tn_index_tensor(at), tn_index_new_axis(), tn_index_tensor(mask)};
+    const tn_index one[] = {tn_index_all(), tn_index_tensor(at)};
+    for (int call = 0; call < 2; call++) {
+        for (int k = 0;; k++) {
+            int64_t blocks = tn_get_memory_stats().live_blocks, version = tn_version(x);
+            tn_fail_allocation(k, true);
+            tn_status status = call ? tn_setitem_scalar(x, both, 3, tn_int(3)) : tn_setitem(x, one, 2, value);
+            bool failed = tn_allocation_failed();
+            tn_fail_allocation(-1, false);
+            if (call && !failed) /* two positions and three do not broadcast */
+                assert_int_equal(status, TN_ERROR_SHAPE);
+            else
+                assert_int_equal(status, failed ? TN_ERROR_MEMORY : TN_OK);
+            tn_error_clear();
+            assert_int_equal(tn_get_memory_stats().live_blocks, blocks);
+            assert_int_equal(tn_version(x), version + (!call && !failed));
+            if (!failed)
+                break;
+        }
+    }
+    tn_scope_end(scope);
+}
+
 TEST_MAIN(test(layers_see_them), test(lazy_tensors), test(on_meta), test(overlaps_and_nothing), test(refusals),
-          test(adjoint), test(along_a_dim))
+          test(adjoint), test(along_a_dim),
+          test(every_allocation))

@@ -149,7 +149,7 @@ static void index_select(const reference_call *call, expectation *e)
 static void gather(const reference_call *call, expectation *e)
 {
     const grid *x = &call->arguments[0].grid, *positions = &call->arguments[2].grid;
-    int64_t at[GRID_NDIM];
+    int64_t at[GRID_NDIM] = {0};
     e->grid = grid_new(x->dtype, positions->sizes, positions->ndim);
     for (int64_t i = 0; i < e->grid.numel; i++) {
         grid_index(positions, i, at);
@@ -167,7 +167,7 @@ static void round_all(grid *g)
 static void scatter_add(const reference_call *call, expectation *e)
 {
     const grid *x = &call->arguments[0].grid, *positions = &call->arguments[2].grid, *from = &call->arguments[3].grid;
-    int64_t at[GRID_NDIM];
+    int64_t at[GRID_NDIM] = {0}; /* positions may have no dims where src has one */
     copy_of(x, e);
     for (int64_t i = 0; i < positions->numel; i++) {
         grid_index(positions, i, at);
