@@ -438,14 +438,15 @@ static void add_run(const tni_call *call, void *workspace)
 #define DIM_INDEX TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', gather_attr, dim), TNI_TENSOR("index", 1)
 
 const tni_op tni_op_index_select = {
-    .name = TNI_NAMES_NEW(index_select), .params = {DIM_INDEX}, .n_params = 3, .n_in = 2, .n_out = 1,
+    .name = TNI_NAMES_NEW(index_select), .params = {DIM_INDEX}, .n_params = 3, .n_in = 2, .n_out = 1, .zero_through = 1,
     .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(gather_attr), .attr_default = &gather_default,
     .infer = select_infer, .run = pick_run,
     .samples = "[4] 0 <6:4> | [3,4] 0 <2:3> | [3,4] -1 <5:4> | [2,3,4] 1 <2:3> | [3] 0 <:3> | [] 0 <1:1> | "
         "[] -1 <:1> | [3,4] 0 <0:3> | [0,4] 1 <2:4> | ! [3,4] 2 <2:3> | ! [3,4] 0 <2,1:3> | ! [] 0 <2:1>"};
 
 const tni_op tni_op_gather = {
-    .name = TNI_NAMES_NEW(gather), .params = {DIM_INDEX}, .n_params = 3, .n_in = 2, .n_out = 1, .dtypes = PICK_DTYPES,
+    .name = TNI_NAMES_NEW(gather), .params = {DIM_INDEX}, .n_params = 3, .n_in = 2, .n_out = 1, .zero_through = 1,
+    .dtypes = PICK_DTYPES,
     .attr_bytes = sizeof(gather_attr), .attr_default = &gather_default, .infer = gather_infer, .run = pick_run,
     .samples = "[4] 0 <6:4> | [3,4] 0 <5,4:3> | [3,4] -1 <2,3:4> | [2,3,4] 1 <2,4,3:3> | [] 0 <:1> | [] 0 <3:1> | "
         "[3] 0 <:3> | [3,4] 0 <0,4:3> | [3,4] 1 <0:4> | ! [3,4] 0 <2,5:3> | ! [3,4] 0 <2:3> | ! [3,4] 2 <2,2:3>"};

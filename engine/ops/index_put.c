@@ -388,6 +388,10 @@ static void put_run(const tni_call *call, void *workspace)
         b_from[d] = from[p.first + d] * itemsize;
     const int last = r.ndim - 1;
     const int64_t n = r.sizes[last], to_stride = r.to[last], from_stride = r.from[last];
+    if (p.attr->accumulate && n == 1 && r.rows == 1 && p.ndim == 1) { /* element by element, in one go */
+        tni_add_scattered(dtype, tni_data(out), offsets, tni_data(values), b_from[0], p.count);
+        return;
+    }
     for (int64_t b = 0; b < p.count && r.rows > 0; b++) {
         int64_t inner[TN_MAX_NDIM] = {0}, to_at = offsets[b], from_at = at;
         for (int64_t i = 0; i < r.rows; i++) {
@@ -409,7 +413,8 @@ static void put_run(const tni_call *call, void *workspace)
 
 const tni_op tni_op_index = {
     .name = TNI_NAMES_NEW(index), .params = {TNI_TENSOR("self", 0), TNI_ATTR("indices", 'G', tni_put_attr, indices)},
-    .n_params = 2, .n_in = 1, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(tni_put_attr),
+    .n_params = 2, .n_in = 1, .n_out = 1, .zero_through = 1, .dtypes = TNI_ALL_NUMBERS,
+    .attr_bytes = sizeof(tni_put_attr),
     .infer = index_infer, .workspace = index_workspace, .run = index_run,
     .samples = "[4] @<3:-4> | [3,4] @<2,3:3> | [3,4] @_;<5:4> | [3,4] @<2,1:3>;<3:4> | [2,3,4] @<2:2>;_;<2:4> | "
         "[2,3,4] @_;<2,2:3>;<2:4> | [3,4] @<0:3> | [3,0] @<2:3> | [3] @<:3> | ! [3] @<2:3>;<2:3> | "
