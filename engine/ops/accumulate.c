@@ -25,17 +25,19 @@ void tni_add_scaled_row(tn_dtype dtype, char *to, int64_t to_stride, const char 
                         tn_scalar scalar)
 {
     enum { WIDEST = 16 };
-    _Alignas(64) char sums[TNI_BLOCK * WIDEST], terms[TNI_BLOCK * WIDEST];
+    _Alignas(64) char sums[TNI_BLOCK * WIDEST], terms[TNI_BLOCK * WIDEST], rounded[TNI_BLOCK * WIDEST];
     const int lane = tni_lane_of(dtype);
     const tn_dtype wide = tni_lane_dtype(lane);
     const int64_t size = tni_itemsize(wide);
     const tni_binary loop = is_one(scalar) ? TNI_BINARY_add : TNI_BINARY_add_alpha;
-    const tni_loop add = tni_pointwise_levels[tni_cpu_level()]->binary[loop][lane];
+    const tni_pointwise *kernels = tni_pointwise_levels[tni_cpu_level()];
+    const tni_loop add = kernels->binary[TNI_BINARY_add][lane], multiply = kernels->binary[TNI_BINARY_mul][lane],
+                   scaled = kernels->binary[loop][lane];
     tni_alpha alpha;
     set_alpha(&alpha, scalar, dtype, wide);
     if (wide == dtype) {
         const tni_row row = {{to, to, (char *)(uintptr_t)from}, {to_stride, to_stride, from_stride}, n, false, &alpha};
-        add(&row);
+        scaled(&row);
         return;
     }
     const tni_converter widen = tni_converter_of(dtype, wide), narrow = tni_converter_of(wide, dtype);
@@ -44,6 +46,12 @@ void tni_add_scaled_row(tn_dtype dtype, char *to, int64_t to_stride, const char 
         const tni_row row = {{sums, sums, terms}, {size, size, size}, some, false, &alpha};
         widen(sums, size, to + i * to_stride, to_stride, some);
         widen(terms, size, from + i * from_stride, from_stride, some);
+        if (loop == TNI_BINARY_add_alpha) { /* the product is rounded to the dtype, as in PyTorch */
+            const tni_row scale = {{terms, terms, (char *)&alpha}, {size, size, 0}, some, false, &alpha};
+            multiply(&scale);
+            narrow(rounded, tni_itemsize(dtype), terms, size, some);
+            widen(terms, size, rounded, tni_itemsize(dtype), some);
+        }
         add(&row);
         narrow(to + i * to_stride, to_stride, sums, size, some);
     }

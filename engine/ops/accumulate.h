@@ -8,7 +8,7 @@
 /* to[i] += from[i], all of to's elements apart from each other; strides in bytes. */
 void tni_add_row(tn_dtype dtype, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n);
 
-/* The same with alpha from[i]; there is a lane for the dtype. */
+/* The same with alpha from[i], in 16 bits and less rounded to the dtype first; there is a lane for the dtype. */
 void tni_add_scaled_row(tn_dtype dtype, char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
                         tn_scalar alpha);
 
