@@ -131,23 +131,10 @@ tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr,
         TNI_FAIL_MEMORY(function, bytes);
         return NULL;
     }
-    tni_object_begin(&node->object, &tni_node_class);
-    node->object.owner = NULL;
-    node->object.slot = 0;
-    node->as_meta.type = &tni_node_meta;
-    node->op = op;
-    node->attr = attr;
-    node->hooks = NULL;
-    node->slices = NULL;
-    node->retains = NULL;
-    node->geometry = geometry ? (int64_t *)(void *)((char *)node + geometry_at) : NULL;
-    node->bytes = (uint32_t)bytes;
-    node->n_edges = n_edges;
-    node->n_saved = (uint8_t)n_saved;
-    node->flags = 0;
+    tni_node_begin(node, op, attr, n_edges, n_saved, bytes);
     node->ndim = (int8_t)ndim;
-    node->form = TNI_NEW;
-    node->number = 0;
+    if (geometry)
+        node->geometry = (int64_t *)(void *)((char *)node + geometry_at);
     for (uint32_t i = 0; i < n_edges; i++)
         node->edges[i] = 0;
     for (int i = 0; i < n_saved; i++)
@@ -159,16 +146,6 @@ tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr,
     return node;
 }
 
-void tni_node_set_shape(tni_node *node, const tn_tensor *result)
-{
-    int64_t *sizes = tni_node_sizes(node);
-    node->ndim = result->ndim;
-    node->dtype = result->dtype;
-    node->device = result->device;
-    for (int d = 0; d < result->ndim; d++)
-        sizes[d] = result->sizes[d];
-}
-
 void tni_node_set_geometry(tni_node *node, const tn_tensor *input)
 {
     int64_t *to = node->geometry;
@@ -178,24 +155,6 @@ void tni_node_set_geometry(tni_node *node, const tn_tensor *input)
         to[1 + input->ndim + d] = input->strides[d];
     }
     to[1 + 2 * input->ndim] = input->offset;
-}
-
-static inline void watch(tni_storage *counter)
-{
-    if (!(__atomic_load_n(&counter->flags, __ATOMIC_RELAXED) & TNI_STORAGE_WATCHED))
-        __atomic_fetch_or(&counter->flags, TNI_STORAGE_WATCHED, __ATOMIC_RELAXED);
-}
-
-void tni_node_save_input(tni_node *node, int place, int input, tn_tensor *x)
-{
-    tni_saved *saved = &tni_node_saved(node)[place];
-    saved->what = (uint8_t)input;
-    saved->tensor = x;
-    if (!x)
-        return;
-    tni_ref(&x->object.references);
-    saved->version = x->counter->version;
-    watch(x->counter);
 }
 
 tn_status tni_node_save_result(tni_node *node, int place, tn_tensor *result)
@@ -212,7 +171,7 @@ tn_status tni_node_save_result(tni_node *node, int place, tn_tensor *result)
     saved->what = TNI_SAVED_RESULT;
     saved->tensor = alone;
     saved->version = result->counter->version;
-    watch(result->counter);
+    tni_storage_watch(result->counter);
     return TN_OK;
 }
 

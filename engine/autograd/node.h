@@ -115,6 +115,27 @@ static inline void tni_edge_release(tni_edge edge)
     tni_object_release(tni_edge_object(edge));
 }
 
+/* Fills a new node's block but for edges, saved tensors and what tni_node_set_shape sets. */
+static inline __attribute__((always_inline)) void tni_node_begin(tni_node *node, const tni_op *op, const void *attr,
+                                                                 uint32_t n_edges, int n_saved, size_t bytes)
+{
+    tni_object_begin(&node->object, &tni_node_class);
+    node->object.owner = NULL;
+    node->as_meta.type = &tni_node_meta;
+    node->op = op;
+    node->attr = attr;
+    node->hooks = NULL;
+    node->retains = NULL;
+    node->slices = NULL;
+    node->geometry = NULL;
+    node->bytes = (uint32_t)bytes;
+    node->n_edges = n_edges;
+    node->n_saved = (uint8_t)n_saved;
+    node->flags = 0;
+    node->form = TNI_NEW;
+    node->number = 0;
+}
+
 /* The shape of what an edge's end made. */
 tni_shape tni_edge_shape(tni_edge edge);
 
@@ -124,13 +145,31 @@ tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr,
                        int ndim);
 
 /* The result's shape. It has as many dims as room was made for, or fewer. */
-void tni_node_set_shape(tni_node *node, const tn_tensor *result);
+static inline void tni_node_set_shape(tni_node *node, const tn_tensor *result)
+{
+    int64_t *sizes = tni_node_sizes(node);
+    node->ndim = result->ndim;
+    node->dtype = result->dtype;
+    node->device = result->device;
+    for (int d = 0; d < result->ndim; d++)
+        sizes[d] = result->sizes[d];
+}
 
 /* Keeps input 0's geometry; room for it was made when the operator's derivative asks for geometry. */
 void tni_node_set_geometry(tni_node *node, const tn_tensor *input);
 
 /* Saves a tensor in the next free place. A result is saved without its history: NULL with an error. */
-void tni_node_save_input(tni_node *node, int place, int input, tn_tensor *x);
+static inline void tni_node_save_input(tni_node *node, int place, int input, tn_tensor *x)
+{
+    tni_saved *saved = &tni_node_saved(node)[place];
+    saved->what = (uint8_t)input;
+    saved->tensor = x;
+    if (!x)
+        return;
+    tni_ref(&x->object.references);
+    saved->version = x->counter->version;
+    tni_storage_watch(x->counter);
+}
 tn_status tni_node_save_result(tni_node *node, int place, tn_tensor *result);
 
 /* Gives up the saved tensors: the node was walked, and is not to be again. */

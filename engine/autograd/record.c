@@ -6,21 +6,39 @@
 #include "autograd/inplace.h"
 #include "autograd/record.h"
 #include "autograd/tape.h"
+#include "base/alloc.h"
 #include "base/error.h"
 
-uint64_t tni_record_edges(tni_call *call, tni_edge *edges)
+/* tni_edge_of; a tensor that is no view needs no look at its history. */
+static inline tni_edge edge_of(const tni_call *call, tn_tensor *x)
 {
-    const char *name = tni_call_name(call);
+    if (TNI_UNLIKELY(!x))
+        return 0;
+    if (TNI_UNLIKELY(x->base != NULL))
+        return tni_edge_of(tni_call_name(call), x);
+    if (!(x->keys & TNI_KEY_TAPE))
+        return 0;
+    tni_node *node = tni_own_node(x);
+    return node ? tni_edge_to_node(node) : tni_edge_to_leaf(x);
+}
+
+static inline uint64_t find_edges(tni_call *call, tni_edge *edges)
+{
     uint64_t tracked = 0;
-    for (int i = 0; i < call->op->n_in; i++) {
-        tn_tensor *x = call->in[i];
-        edges[i] = x && tni_keys(x) & TNI_KEY_TAPE ? tni_edge_of(name, x) : 0;
+    const int n = call->op->n_in;
+    for (int i = 0; i < n; i++) {
+        edges[i] = edge_of(call, call->in[i]);
         tracked |= (uint64_t)(edges[i] != 0) << i;
     }
     return tracked;
 }
 
-unsigned tni_record_saves(const tni_op *op, uint64_t tracked)
+uint64_t tni_record_edges(tni_call *call, tni_edge *edges)
+{
+    return find_edges(call, edges);
+}
+
+static inline unsigned find_saves(const tni_op *op, uint64_t tracked)
 {
     unsigned saves = 0;
     for (int i = 0; i < op->n_in; i++)
@@ -29,12 +47,23 @@ unsigned tni_record_saves(const tni_op *op, uint64_t tracked)
     return saves;
 }
 
+unsigned tni_record_saves(const tni_op *op, uint64_t tracked)
+{
+    return find_saves(op, tracked);
+}
+
+/* How many bits of TNI_SAVE are set: without the instruction that old processors lack. */
+static inline int count_saves(unsigned saves)
+{
+    return (int)(UINT64_C(0x4332322132212110) >> 4 * (saves & 15) & 15) + (int)(saves >> 7);
+}
+
 tni_node *tni_record_node(const tni_call *call, const tni_edge *edges, unsigned saves, int ndim)
 {
     const tni_op *op = call->op;
     tni_thread *thread = &tni_this_thread;
     tni_node *node =
-        tni_node_new(tni_call_name(call), op, call->attr, op->n_in, __builtin_popcount(saves), ndim);
+        tni_node_new(tni_call_name(call), op, call->attr, op->n_in, count_saves(saves), ndim);
     if (TNI_UNLIKELY(!node))
         return NULL;
     uint64_t sequence = thread->sequence;
@@ -70,26 +99,66 @@ static tn_status refuse(const tni_call *call)
                     "tn_no_grad");
 }
 
-static bool is_an_input(const tni_call *call, const tn_tensor *x)
+/* Whether the result is one of the inputs: then others hold it, too. */
+static inline bool is_an_input(const tni_call *call, const tn_tensor *x)
 {
+    if (TNI_LIKELY(tni_ref_now(&x->object.references) == 1))
+        return false;
     for (int i = 0; i < call->op->n_in; i++)
         if (call->in[i] == x)
             return true;
     return false;
 }
 
+/* tni_record_node for the common call: attributes that need no copy, nothing but inputs saved. NULL, with nothing
+ * raised, when it takes tni_record_node. */
+static inline __attribute__((always_inline)) tni_node *record_plain(const tni_call *call, const tni_edge *edges,
+                                                                    unsigned saves, const tn_tensor *out)
+{
+    const tni_op *op = call->op;
+    const uint32_t n = op->n_in;
+    const int n_saved = count_saves(saves);
+    if (TNI_UNLIKELY((call->attr && call->attr != op->attr_default) || op->derivative->geometry))
+        return NULL;
+    size_t bytes = sizeof(tni_node) + n * sizeof(tni_edge) + (size_t)n_saved * sizeof(tni_saved) +
+                   (size_t)out->ndim * sizeof(int64_t);
+    tni_node *node = tni_alloc_kept(bytes);
+    if (TNI_UNLIKELY(!node))
+        return NULL;
+    tni_node_begin(node, op, call->attr, n, n_saved, bytes);
+    tni_thread *thread = &tni_this_thread;
+    uint64_t sequence = thread->sequence;
+    int place = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const tni_edge edge = edges[i];
+        node->edges[i] = edge;
+        if (edge) {
+            tni_ref(&tni_edge_object(edge)->references);
+            if (!(edge & 1) && TNI_UNLIKELY(tni_edge_node(edge)->sequence > sequence))
+                sequence = tni_edge_node(edge)->sequence;
+        }
+        if (saves & TNI_SAVE(i))
+            tni_node_save_input(node, place++, (int)i, call->in[i]);
+    }
+    thread->sequence = node->sequence = sequence + 1;
+    node->flags = saves ? TNI_NODE_HOLDS : 0;
+    return node;
+}
+
 /* Gives the result its node; on an error the result goes. */
-static tn_status attach(tni_call *call, const tni_edge *edges, uint64_t tracked)
+static inline __attribute__((always_inline)) tn_status attach(tni_call *call, const tni_edge *edges, uint64_t tracked)
 {
     tn_tensor *out = call->out[0];
-    unsigned saves = tni_record_saves(call->op, tracked);
-    tni_node *node = tni_record_node(call, edges, saves, out->ndim);
+    unsigned saves = find_saves(call->op, tracked);
+    tni_node *node = record_plain(call, edges, saves, out);
+    if (TNI_UNLIKELY(!node))
+        node = tni_record_node(call, edges, saves, out->ndim);
     if (TNI_LIKELY(node != NULL)) {
         tni_node_set_shape(node, out);
         if (TNI_LIKELY(!(saves & TNI_SAVE_RESULT)) || tni_node_save_result(node, node->n_saved - 1, out) == TN_OK) {
             out->autograd = &node->as_meta;
             out->keys |= TNI_KEY_TAPE;
-            if (out->base) {
+            if (TNI_UNLIKELY(out->base != NULL)) {
                 out->creation = tni_view_creation(call, out);
                 out->tape_version = out->counter->version;
             }
@@ -119,7 +188,7 @@ tn_status tni_record_layer(void *context, tni_call *call)
     if (TNI_UNLIKELY(derivative && !derivative->vjp))
         return tni_dispatch(call);
     tni_edge edges[TNI_MAX_IN];
-    uint64_t tracked = tni_record_edges(call, edges);
+    uint64_t tracked = find_edges(call, edges);
     if (TNI_UNLIKELY(tni_pending()))
         return tni_pending();
     if (TNI_UNLIKELY(!derivative && tracked))

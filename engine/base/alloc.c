@@ -50,8 +50,8 @@ typedef struct large_entry {
 
 _Atomic int tni_alloc_careful = EXACT_BLOCKS;
 /* A thread keeps this much at most: half of it in small classes, each a sixteenth of that, half in middle ones. */
-static _Atomic size_t thread_limit = (size_t)4 << 20;
-_Atomic size_t tni_class_limit = ((size_t)4 << 20) / 32;
+static _Atomic size_t thread_limit = (size_t)16 << 20;
+_Atomic size_t tni_class_limit = ((size_t)16 << 20) / 32;
 
 /* One lock for the list of caches and the large blocks; no allocator is called while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

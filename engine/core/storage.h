@@ -106,6 +106,13 @@ static inline void tni_storage_release(tni_storage *storage)
         tni_object_destroy(&storage->object);
 }
 
+/* The tape wants to know who writes from now on. */
+static inline void tni_storage_watch(tni_storage *counter)
+{
+    if (TNI_UNLIKELY(!(__atomic_load_n(&counter->flags, __ATOMIC_RELAXED) & TNI_STORAGE_WATCHED)))
+        __atomic_fetch_or(&counter->flags, TNI_STORAGE_WATCHED, __ATOMIC_RELAXED);
+}
+
 static inline void tni_storage_written(tni_storage *counter)
 {
     uint32_t now = __atomic_load_n(&counter->version, __ATOMIC_RELAXED);

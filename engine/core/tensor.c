@@ -59,9 +59,13 @@ static void tensor_destroy(void *object)
 {
     tn_tensor *x = object;
     tni_storage *storage = x->storage;
-    if (TNI_UNLIKELY(x->autograd || x->sizes != x->inline_dims)) {
+    if (TNI_UNLIKELY(x->sizes != x->inline_dims)) {
         destroy_any(x);
         return;
+    }
+    if (TNI_UNLIKELY(x->autograd != NULL)) {
+        x->autograd->type->destroy(x->autograd);
+        x->autograd = NULL;
     }
     if (x->borrows) {
         tn_tensor *base = x->base;

@@ -320,7 +320,8 @@ tn_status tni_dispatch(tni_call *call)
     }
     keys &= ~thread->exclude;
     if (TNI_UNLIKELY(keys > TNI_KEY_CPU || call->form != TNI_NEW || thread->error.code != TN_OK))
-        return dispatch_any(call);
+        return keys == (TNI_KEY_CPU | TNI_KEY_TAPE) && thread->error.code == TN_OK ? dispatch_layer(call, keys)
+                                                                                   : dispatch_any(call);
     return execute(call, false);
 }
 

@@ -48,7 +48,7 @@ TN_API tn_memory_stats tn_get_memory_stats(void);
  * errors  none */
 TN_API void tn_set_memory_limit(size_t bytes);
 
-/* Bounds for cached blocks: of each thread (default 4 MiB) and of the process for blocks over 1 MiB (default 256 MiB).
+/* Bounds for cached blocks: of each thread (default 16 MiB) and of the process for blocks over 1 MiB (default 256 MiB).
  * What the calling thread has cached, and large blocks beyond the new bound, are given back at once; what other threads
  * have cached already may stay until they use it or end.
  * errors  none */
