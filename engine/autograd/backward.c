@@ -91,14 +91,16 @@ static tn_status start(tni_walk *walk, const request *r, const tni_edge *roots)
 }
 
 /* The walk itself, in a scope, with the edges found. Recording follows create_graph. */
-static void walk_from(const request *r, const tni_edge *roots, const tni_edge *inputs)
+static void walk_from(const request *r, const tni_edge *roots, const tni_edge *inputs, tn_scope scope)
 {
-    tni_walk walk = {.retain_graph = r->retain_graph || r->create_graph, .create_graph = r->create_graph,
+    tni_walk walk = {.scope = scope, .retain_graph = r->retain_graph || r->create_graph, .create_graph = r->create_graph,
                      .inputs = inputs, .captured = r->captured, .n_inputs = r->captured ? r->n_inputs : 0};
     tni_plan plan = {NULL, NULL, 0, 0};
     uint64_t exclude = tni_this_thread.exclude;
     tni_pending_begin(&walk.pending);
     tni_this_thread.exclude = r->create_graph ? exclude & ~TNI_KEY_TAPE : exclude | TNI_KEY_TAPE;
+    for (int i = 0; i < r->n_outputs; i++) /* a hook may change what made an output: the graph stays until the end */
+        tni_edge_hold(roots[i]);
     bool planned = r->inputs || __atomic_load_n(&tni_leaf_hooks, __ATOMIC_RELAXED) > 0;
     if (!planned || tni_plan_make(&plan, roots, r->n_outputs, r->inputs ? inputs : NULL, r->n_inputs) == TN_OK) {
         walk.plan = planned ? &plan : NULL;
@@ -107,6 +109,8 @@ static void walk_from(const request *r, const tni_edge *roots, const tni_edge *i
     }
     tni_this_thread.exclude = exclude;
     tni_pending_end(&walk.pending);
+    for (int i = 0; i < r->n_outputs; i++)
+        tni_edge_release(roots[i]);
     if (planned)
         tni_plan_free(&plan);
 }
@@ -122,7 +126,7 @@ static tn_status run_request(const request *r)
     tn_scope scope = tn_scope_begin();
     if (!tni_pending() && find_edges(r->function, r->outputs, r->n_outputs, edges) &&
         find_edges(r->function, r->inputs, r->n_inputs, edges + r->n_outputs))
-        walk_from(r, edges, edges + r->n_outputs);
+        walk_from(r, edges, edges + r->n_outputs, scope);
     tn_scope_end(scope);
     if (edges != few)
         tni_free(edges, bytes);

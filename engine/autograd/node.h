@@ -56,13 +56,18 @@ struct tn_node {
     int64_t *geometry;      /* of input 0, where the derivative asks for it; in the block */
     uint32_t bytes;         /* of the block */
     uint32_t n_edges;
-    uint8_t n_saved;
-    uint8_t flags;
-    int8_t ndim; /* of the result */
-    uint8_t dtype;
-    uint8_t device;
-    uint8_t form;
-    uint16_t number; /* the result is piece `number` of several */
+    union {
+        struct {
+            uint8_t n_saved;
+            uint8_t flags;
+            int8_t ndim; /* of the result */
+            uint8_t dtype;
+            uint8_t device;
+            uint8_t form;
+            uint16_t number; /* the result is piece `number` of several */
+        };
+        uint64_t traits; /* all of them: a new node is filled in few stores */
+    };
     tni_edge edges[];
 };
 
@@ -130,10 +135,7 @@ static inline __attribute__((always_inline)) void tni_node_begin(tni_node *node,
     node->geometry = NULL;
     node->bytes = (uint32_t)bytes;
     node->n_edges = n_edges;
-    node->n_saved = (uint8_t)n_saved;
-    node->flags = 0;
-    node->form = TNI_NEW;
-    node->number = 0;
+    node->traits = TNI_TRAIT(0, n_saved); /* no flags, TNI_NEW, the first result */
 }
 
 /* The shape of what an edge's end made. */

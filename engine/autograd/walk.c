@@ -3,8 +3,8 @@
  * Note [Walk]
  * Gradients wait at the ends of edges (autograd/pending.c). The one with the largest sequence number is next: every
  * node that could still add to it has a larger one and was walked before. So a node is walked once, when its gradient
- * is complete, without a count of what is missing and without state in nodes: several threads may walk one graph. Its
- * derivative runs in a scope of its own, in which intermediate results die.
+ * is complete, without a count of what is missing and without state in nodes: several threads may walk one graph.
+ * What its derivative makes dies with the walk's scope, which is cleared after each node.
  *
  * Leaves come last, which only hooks can tell from PyTorch's order: while a hook on a leaf exists, a plan
  * (autograd/plan.c) says how many gradients a leaf will get, and it is done with after the last. */
@@ -57,6 +57,22 @@ static tn_tensor *fitted(tn_tensor *grad, const tni_shape *shape)
     return grad;
 }
 
+/* fitted, whose common answer is the gradient itself. */
+static inline tn_tensor *fitted_to(tn_tensor *grad, tni_edge edge)
+{
+    const tni_node *node = tni_edge_node(edge);
+    if (node && grad->ndim == node->ndim && grad->dtype == node->dtype) {
+        const int64_t *sizes = tni_node_sizes(node);
+        int d = 0;
+        while (d < grad->ndim && grad->sizes[d] == sizes[d])
+            d++;
+        if (TNI_LIKELY(d == grad->ndim))
+            return grad;
+    }
+    const tni_shape shape = tni_edge_shape(edge);
+    return fitted(grad, &shape);
+}
+
 /* Adds a gradient to those that came before; `sum` and `ours` are the place's. */
 static tn_status add_to(tni_walk *walk, tn_tensor **sum, bool *ours, tn_tensor *grad)
 {
@@ -99,12 +115,8 @@ static TNI_ASIDE tn_status deliver_planned(tni_walk *walk, tni_edge edge, tn_ten
 tn_status tni_walk_deliver(tni_walk *walk, tni_edge edge, tn_tensor *grad)
 {
     const tni_node *node = tni_edge_node(edge);
-    if (grad) {
-        const tni_shape shape = tni_edge_shape(edge);
-        grad = fitted(grad, &shape);
-        if (TNI_UNLIKELY(!grad))
-            return tni_pending();
-    }
+    if (grad && !(grad = fitted_to(grad, edge)))
+        return tni_pending();
     if (TNI_UNLIKELY(walk->plan != NULL)) {
         if (!node)
             return deliver_planned(walk, edge, grad);
@@ -191,9 +203,8 @@ static tn_status run_node(tni_walk *walk, tni_node *node, tn_tensor *grad)
         return fail_freed(node);
     if (TNI_UNLIKELY(node->n_edges > 8) && !(grads = tni_alloc(bytes)))
         return TNI_FAIL_MEMORY("backward", bytes);
-    tn_scope scope = tn_scope_begin();
-    tn_status status = tni_pending() ? tni_pending() : run_derivative(walk, node, grad, grads);
-    tn_scope_end(scope);
+    tn_status status = run_derivative(walk, node, grad, grads);
+    tni_scope_clear(walk->scope);
     if (TNI_UNLIKELY(grads != few))
         tni_free(grads, bytes);
     if (status == TN_OK && node->flags & TNI_NODE_HOLDS && !walk->retain_graph) {
@@ -285,12 +296,10 @@ tn_status tni_walk_run(tni_walk *walk)
     tni_waiting next;
     tn_status status = TN_OK;
     while (status == TN_OK && tni_pending_next(&walk->pending, &next)) {
-        tni_edge_hold(next.edge); /* what led to it may be given up meanwhile */
         status = tni_edge_node(next.edge) ? visit_node(walk, next.edge, &next.grad)
                                           : visit_leaf(walk, next.edge, &next.grad);
         if (next.grad)
             tni_object_release(&next.grad->object);
-        tni_edge_release(next.edge);
     }
     return status == TN_OK ? visit_rest(walk) : status;
 }

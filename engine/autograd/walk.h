@@ -9,6 +9,7 @@
 typedef struct tni_walk {
     tni_pending_set pending;
     tni_plan *plan;            /* which nodes lead to the inputs; NULL: all are walked */
+    tn_scope scope;            /* what a derivative makes dies here once its gradients were handed on */
     bool retain_graph, create_graph;
     const tni_edge *inputs;    /* whose gradients are asked for; NULL: leaves accumulate */
     tn_tensor **captured;      /* n_inputs; held; NULL where none came; NULL: leaves accumulate */

@@ -40,9 +40,8 @@ static void release_slot(tni_scope_stack *stack, tn_object *object, uint32_t slo
         __atomic_store_n(&object->owner, NULL, __ATOMIC_RELAXED);
 }
 
-static void end_frames(tni_scope_stack *stack, uint32_t depth)
+static inline void release_down_to(tni_scope_stack *stack, uint32_t mark)
 {
-    uint32_t mark = stack->frames[depth].mark;
     while (stack->used > mark) {
         uint32_t slot = --stack->used;
         tn_object *object = stack->slots[slot];
@@ -51,8 +50,21 @@ static void end_frames(tni_scope_stack *stack, uint32_t depth)
         else
             stack->empty--;
     }
+}
+
+static void end_frames(tni_scope_stack *stack, uint32_t depth)
+{
+    release_down_to(stack, stack->frames[depth].mark);
     if (depth > 0)
         stack->depth = depth - 1;
+}
+
+void tni_scope_clear(tn_scope scope)
+{
+    tni_scope_stack *stack = tni_this_thread.scopes;
+    if (TNI_UNLIKELY(stack->depth > scope.depth))
+        end_frames(stack, scope.depth + 1);
+    release_down_to(stack, stack->frames[scope.depth].mark);
 }
 
 static void free_stack(tni_thread *thread)

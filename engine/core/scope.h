@@ -60,6 +60,9 @@ static inline void tni_object_init(tn_object *object, const tn_object_class *typ
     object->references = 1;
 }
 
+/* Gives up all that an open scope of this thread holds, and ends the scopes inside it; it stays open. */
+void tni_scope_clear(tn_scope scope);
+
 /* Takes the object that the innermost scope has just got back: the reference is the caller's. */
 static inline void tni_scope_unhold(tn_object *object)
 {

@@ -306,18 +306,31 @@ static TNI_ASIDE tn_status dispatch_any(tni_call *call)
     return mixed ? execute(call, true) : execute(call, false);
 }
 
+/* What the bases of views add to a call's keys. */
+static TNI_ASIDE uint64_t base_keys(const tni_call *call)
+{
+    uint64_t keys = 0;
+    for (int i = 0; i < call->op->n_in; i++)
+        keys |= tni_keys(call->in[i]);
+    return keys;
+}
+
 /* The common call goes straight on: no error pending, all inputs there and on the CPU, no layer, a new result. Equal
  * to dispatch_any. */
 tn_status tni_dispatch(tni_call *call)
 {
     const tni_thread *thread = &tni_this_thread;
     uint64_t keys = thread->include;
+    uintptr_t bases = 0;
     int n = call->op->n_in;
     for (int i = 0; i < n; i++) {
         if (TNI_UNLIKELY(!call->in[i]))
             return dispatch_any(call);
-        keys |= tni_keys(call->in[i]);
+        keys |= call->in[i]->keys;
+        bases |= (uintptr_t)call->in[i]->base;
     }
+    if (bases)
+        keys |= base_keys(call);
     keys &= ~thread->exclude;
     if (TNI_UNLIKELY(keys > TNI_KEY_CPU || call->form != TNI_NEW || thread->error.code != TN_OK))
         return keys == (TNI_KEY_CPU | TNI_KEY_TAPE) && thread->error.code == TN_OK ? dispatch_layer(call, keys)

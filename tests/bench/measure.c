@@ -203,8 +203,9 @@ static bool run_rounds(race *a, result *out)
         if (!a->present[side])
             continue;
         qsort(a->times[side], (size_t)blocks, sizeof(double), compare_doubles);
-        out->best[side] = a->times[side][0];
-        out->median[side] = a->times[side][blocks / 2];
+        const double per = a->r->per > 0 ? a->r->per : 1;
+        out->best[side] = a->times[side][0] / per;
+        out->median[side] = a->times[side][blocks / 2] / per;
     }
     return true;
 }

@@ -16,6 +16,7 @@ SIDE = 4096
 BLOCK = {"W1": 3e-3, "W7": 3e-3, "W6": 4e-3}  # seconds a block takes at least
 SAMPLES = 64
 SIZES = [2, 16, 16, 1]
+RECORDED = {"add, grad recorded", "chain"}  # rows that need autograd
 
 
 class Numpy:
@@ -115,6 +116,8 @@ class Torch:
         self.rows = {
             ("W1", "forward"): (self.net, "net(x)"),
             ("W7", "add, no grad"): (self.tiny, "x + y"),
+            ("W7", "add, grad recorded"): (self.recorded, "x + y"),
+            ("W7", "chain"): (self.chain, "chain()"),
             ("W7", "create"): (self.tiny, "empty(1, dtype=dtype)"),
             ("W7", "view"): (self.small, "x.t()"),
             ("W7", "transpose"): (self.small, "x.transpose(0, 1)"),
@@ -143,7 +146,7 @@ class Torch:
     def mode(self, row):
         if row[0] == "W1":
             return self.lib.inference_mode()
-        return self.lib.no_grad()
+        return self.lib.set_grad_enabled(row[1] in RECORDED)
 
     def values(self, n, seed, dtype, scale=1.0, shift=0.0):
         torch = self.lib
@@ -157,6 +160,22 @@ class Torch:
     def tiny(self, dtype):
         return {"x": self.values(1, 1, dtype), "y": self.values(1, 2, dtype), "empty": self.lib.empty,
                 "dtype": getattr(self.lib, dtype)}
+
+    def recorded(self, dtype):
+        return {"x": self.values(1, 1, dtype).requires_grad_(), "y": self.values(1, 2, dtype)}
+
+    def chain(self, dtype):
+        x, y = self.values(1, 1, dtype).requires_grad_(), self.values(1, 2, dtype, 0.001, 1.0)
+
+        def chain():
+            z = x
+            for _ in range(1000):
+                z = z * y
+            x.grad = None
+            z.backward()
+            return x.grad
+
+        return {"chain": chain}
 
     def small(self, dtype):
         return {"x": self.values(6, 1, dtype).reshape(2, 3)}

@@ -1,5 +1,6 @@
 /* W7: overhead of one operation, on tensors of a few elements. */
 #include "bench.h"
+#include "yardstick_tape.h"
 #include "yardstick_tensor.h"
 #include <string.h>
 
@@ -153,6 +154,80 @@ static void c_getitem(fixture *f, int64_t n)
     plain_release(view);
 }
 
+/* A sum that is recorded: x requires a gradient. */
+
+static taped *x_taped, *y_taped;
+
+static bool replace_taped(taped **operand, const fixture *f, const void *values, bool requires_grad)
+{
+    const int64_t one[] = {1};
+    plain *value = plain_empty(one, 1, plain_dtype(f));
+    taped_release(*operand);
+    if (value)
+        memcpy(plain_data(value), values, tn_itemsize(f->dtype));
+    *operand = taped_leaf(value, requires_grad);
+    return *operand != NULL;
+}
+
+static bool setup_recorded(fixture *f)
+{
+    return setup_tiny(f) && replace_taped(&x_taped, f, f->cx, true) && replace_taped(&y_taped, f, f->cy, false) &&
+           tn_requires_grad_(f->x, true) == TN_OK;
+}
+
+static void c_recorded(fixture *f, int64_t n)
+{
+    for (; n > 1; n--)
+        taped_release(taped_add(x_taped, y_taped));
+    taped *z = taped_add(x_taped, y_taped);
+    memcpy(f->cout, plain_data(taped_value(z)), tn_itemsize(f->dtype));
+    taped_release(z);
+}
+
+/* A chain of products by y, close to 1, and the walk back to x: time by node. */
+
+enum { CHAIN = 1000 };
+
+static bool setup_chain(fixture *f)
+{
+    if (!setup_tiny(f))
+        return false;
+    const int64_t one[] = {1};
+    f->cy = bench_values(f, 1, 2, 0.001, 1);
+    f->y = f->cy ? tn_from_array(f->cy, one, 1, f->dtype) : NULL;
+    return f->y && replace_taped(&x_taped, f, f->cx, true) && replace_taped(&y_taped, f, f->cy, false) &&
+           tn_requires_grad_(f->x, true) == TN_OK;
+}
+
+static tn_tensor *tenon_chain(fixture *f, int64_t n)
+{
+    for (; n > 0; n--) {
+        tn_scope scope = tn_scope_begin();
+        tn_tensor *z = f->x;
+        for (int i = 0; i < CHAIN; i++)
+            z = tn_mul(z, f->y);
+        tn_set_grad(f->x, NULL);
+        tn_backward(z);
+        tn_scope_end(scope);
+    }
+    return tn_grad_of(f->x);
+}
+
+static void c_chain(fixture *f, int64_t n)
+{
+    static taped *held[CHAIN];
+    for (; n > 0; n--) {
+        taped *z = x_taped;
+        for (int i = 0; i < CHAIN; i++)
+            z = held[i] = taped_mul(z, y_taped);
+        taped_clear_grad(x_taped);
+        taped_backward(z);
+        for (int i = CHAIN - 1; i >= 0; i--)
+            taped_release(held[i]);
+    }
+    memcpy(f->cout, plain_data(taped_grad(x_taped)), tn_itemsize(f->dtype));
+}
+
 #define W7(text, types, ...)                                                                                           \
     {                                                                                                                  \
         .work = "W7", .name = text, .unit = UNIT_NS, .dtypes = types, __VA_ARGS__                                      \
@@ -160,6 +235,8 @@ static void c_getitem(fixture *f, int64_t n)
 
 const row rows_w7[] = {
     W7("add, no grad", DTYPE_F32 | DTYPE_F64, .setup = setup_tiny, .tenon = tenon_add, .c = c_add),
+    W7("add, grad recorded", DTYPE_F32, .setup = setup_recorded, .tenon = tenon_add, .c = c_recorded),
+    W7("chain", DTYPE_F32, .per = CHAIN, .setup = setup_chain, .tenon = tenon_chain, .c = c_chain),
     W7("create", DTYPE_F32, .setup = setup_create, .tenon = tenon_create, .c = c_create),
     W7("view", DTYPE_F32, .setup = setup_small, .tenon = tenon_view, .c = c_view),
     W7("transpose", DTYPE_F32, .setup = setup_small, .tenon = tenon_transpose, .c = c_view),

@@ -2,7 +2,6 @@
 #include "yardstick_tensor.h"
 #include <stdalign.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 enum { MAX_NDIM = 4, CLASSES = 16, SMALLEST = 32 };
@@ -64,10 +63,38 @@ static void add_f64(void *out, const void *a, const void *b, int64_t n)
         z[i] = x[i] + y[i];
 }
 
+static void mul_f32(void *out, const void *a, const void *b, int64_t n)
+{
+    float *z = out;
+    const float *x = a, *y = b;
+    for (int64_t i = 0; i < n; i++)
+        z[i] = x[i] * y[i];
+}
+
+static void mul_f64(void *out, const void *a, const void *b, int64_t n)
+{
+    double *z = out;
+    const double *x = a, *y = b;
+    for (int64_t i = 0; i < n; i++)
+        z[i] = x[i] * y[i];
+}
+
+typedef void (*pair_loop)(void *, const void *, const void *, int64_t);
+
 static const struct {
     size_t bytes;
-    void (*add)(void *, const void *, const void *, int64_t);
-} dtypes[PLAIN_DTYPES] = {{4, add_f32}, {8, add_f64}};
+    pair_loop add, mul;
+} dtypes[PLAIN_DTYPES] = {{4, add_f32, mul_f32}, {8, add_f64, mul_f64}};
+
+void *plain_take(size_t bytes)
+{
+    return take(class_of(bytes));
+}
+
+void plain_give(void *block, size_t bytes)
+{
+    give(block, class_of(bytes));
+}
 
 static plain *record(void)
 {
@@ -141,20 +168,55 @@ int64_t plain_stride(const plain *x, int dim)
     return x->stride[dim];
 }
 
-plain *plain_add(plain *a, plain *b)
+/* The operands' elements in number, or -1 when they don't fit. */
+static int64_t pair_numel(const plain *a, const plain *b)
 {
     if (!a || !b || a->dtype != b->dtype || a->ndim != b->ndim || !is_contiguous(a) || !is_contiguous(b))
-        return NULL;
+        return -1;
     int64_t numel = 1;
     for (int d = 0; d < a->ndim; d++) {
         if (a->size[d] != b->size[d])
-            return NULL;
+            return -1;
         numel *= a->size[d];
     }
-    plain *out = plain_empty(a->size, a->ndim, a->dtype);
+    return numel;
+}
+
+plain *plain_add(plain *a, plain *b)
+{
+    int64_t numel = pair_numel(a, b);
+    plain *out = numel < 0 ? NULL : plain_empty(a->size, a->ndim, a->dtype);
     if (out)
         dtypes[a->dtype].add(plain_data(out), plain_data(a), plain_data(b), numel);
     return out;
+}
+
+plain *plain_mul(plain *a, plain *b)
+{
+    int64_t numel = pair_numel(a, b);
+    plain *out = numel < 0 ? NULL : plain_empty(a->size, a->ndim, a->dtype);
+    if (out)
+        dtypes[a->dtype].mul(plain_data(out), plain_data(a), plain_data(b), numel);
+    return out;
+}
+
+plain *plain_ones_like(plain *x)
+{
+    plain *y = plain_empty(x->size, x->ndim, x->dtype);
+    int64_t numel = y ? pair_numel(x, y) : 0;
+    for (int64_t i = 0; i < numel; i++) {
+        if (x->dtype == PLAIN_F32)
+            ((float *)plain_data(y))[i] = 1;
+        else
+            ((double *)plain_data(y))[i] = 1;
+    }
+    return y;
+}
+
+plain *plain_hold(plain *x)
+{
+    x->refs++;
+    return x;
 }
 
 plain *plain_t(plain *x)
