@@ -93,8 +93,9 @@ static tn_status start(tni_walk *walk, const request *r, const tni_edge *roots)
 /* The walk itself, in a scope, with the edges found. Recording follows create_graph. */
 static void walk_from(const request *r, const tni_edge *roots, const tni_edge *inputs, tn_scope scope)
 {
-    tni_walk walk = {.scope = scope, .retain_graph = r->retain_graph || r->create_graph, .create_graph = r->create_graph,
-                     .inputs = inputs, .captured = r->captured, .n_inputs = r->captured ? r->n_inputs : 0};
+    tni_walk walk = {.scope = scope, .retain_graph = r->retain_graph || r->create_graph,
+                     .create_graph = r->create_graph, .inputs = inputs, .captured = r->captured,
+                     .n_inputs = r->captured ? r->n_inputs : 0};
     tni_plan plan = {NULL, NULL, 0, 0};
     uint64_t exclude = tni_this_thread.exclude;
     tni_pending_begin(&walk.pending);
