@@ -41,7 +41,8 @@ static inline size_t slices_bytes(const tni_slices *slices)
 static void free_node(tni_node *node)
 {
     for (uint32_t i = 0; i < node->n_edges; i++)
-        tni_edge_release(node->edges[i]);
+        if (node->edges[i])
+            tni_edge_release(node->edges[i]);
     if (node->n_saved)
         tni_node_release_saved(node);
     if (TNI_UNLIKELY(node->hooks != NULL))

@@ -16,6 +16,7 @@
 #ifndef TNI_AUTOGRAD_NODE_H
 #define TNI_AUTOGRAD_NODE_H
 
+#include <string.h>
 #include <tenon/autograd.h>
 
 #include "autograd/derivative.h"
@@ -129,10 +130,7 @@ static inline __attribute__((always_inline)) void tni_node_begin(tni_node *node,
     node->as_meta.type = &tni_node_meta;
     node->op = op;
     node->attr = attr;
-    node->hooks = NULL;
-    node->retains = NULL;
-    node->slices = NULL;
-    node->geometry = NULL;
+    memset(&node->hooks, 0, offsetof(tni_node, bytes) - offsetof(tni_node, hooks)); /* two wide stores */
     node->bytes = (uint32_t)bytes;
     node->n_edges = n_edges;
     node->traits = TNI_TRAIT(0, n_saved); /* no flags, TNI_NEW, the first result */

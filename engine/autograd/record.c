@@ -181,7 +181,6 @@ uint8_t tni_view_creation(const tni_call *call, const tn_tensor *view)
 
 tn_status tni_record_layer(void *context, tni_call *call)
 {
-    (void)context;
     const tni_derivative *derivative = call->op->derivative;
     if (TNI_UNLIKELY(call->form != TNI_NEW))
         return tni_record_write(call);
@@ -193,7 +192,7 @@ tn_status tni_record_layer(void *context, tni_call *call)
         return tni_pending();
     if (TNI_UNLIKELY(!derivative && tracked))
         return refuse(call);
-    if (TNI_UNLIKELY(tni_dispatch(call) != TN_OK))
+    if (TNI_UNLIKELY((context == tni_plain_below ? tni_execute_plain(call) : tni_dispatch(call)) != TN_OK))
         return tni_pending();
     tn_tensor *out = call->out[0];
     if (TNI_UNLIKELY(!tracked || !is_differentiable(out) || is_an_input(call, out)))

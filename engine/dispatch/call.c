@@ -256,6 +256,24 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call, b
     return TN_OK;
 }
 
+const char tni_plain_below[1];
+
+tn_status tni_execute_plain(tni_call *call)
+{
+    return execute(call, false);
+}
+
+/* The same for the layer that records and a call that no other layer sees: what is below is tni_execute_plain. */
+static TNI_ASIDE tn_status dispatch_tape(tni_call *call)
+{
+    tni_thread *thread = &tni_this_thread;
+    thread->exclude |= TNI_KEY_TAPE;
+    tn_layer_handler handler = __atomic_load_n(&layers[TNI_TAPE_BIT].handler, __ATOMIC_ACQUIRE);
+    tn_status status = handler((void *)(uintptr_t)tni_plain_below, call);
+    thread->exclude &= ~TNI_KEY_TAPE;
+    return status;
+}
+
 /* Whether input i, which is NULL, was left off rightly or is a number. */
 static bool may_be_missing(const tni_call *call, int i)
 {
@@ -332,10 +350,9 @@ tn_status tni_dispatch(tni_call *call)
     if (bases)
         keys |= base_keys(call);
     keys &= ~thread->exclude;
-    if (TNI_UNLIKELY(keys > TNI_KEY_CPU || call->form != TNI_NEW || thread->error.code != TN_OK))
-        return keys == (TNI_KEY_CPU | TNI_KEY_TAPE) && thread->error.code == TN_OK ? dispatch_layer(call, keys)
-                                                                                   : dispatch_any(call);
-    return execute(call, false);
+    if (TNI_UNLIKELY((keys & ~TNI_KEY_TAPE) > TNI_KEY_CPU || call->form != TNI_NEW || thread->error.code != TN_OK))
+        return dispatch_any(call);
+    return TNI_UNLIKELY(keys & TNI_KEY_TAPE) ? dispatch_tape(call) : execute(call, false);
 }
 
 tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const void *attr)

@@ -140,6 +140,11 @@ static inline const char *tni_call_name(const tni_call *call)
 /* Checks the arguments, goes through the layers, infers, makes and runs. New outputs belong to the innermost scope. */
 tn_status tni_dispatch(tni_call *call);
 
+/* What tni_dispatch does with a call that makes a new tensor of CPU tensors, once no layer is left. A layer that gets
+ * tni_plain_below as its context may go on here. */
+tn_status tni_execute_plain(tni_call *call);
+extern const char tni_plain_below[1];
+
 /* The usual fronts. in has op->n_in entries; attr may be NULL if the operator has none. */
 static inline tn_tensor *tni_call_new(const tni_op *op, tn_tensor **in, const void *attr)
 {
