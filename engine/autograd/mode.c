@@ -44,6 +44,11 @@ bool tn_is_grad_enabled(void)
     return mode_now().enabled;
 }
 
+bool tn_is_inference(const tn_tensor *x)
+{
+    return !tni_check_tensor("is_inference", 1, "self", x) && x->keys & TNI_KEY_INFERENCE;
+}
+
 bool tn_is_inference_mode(void)
 {
     return mode_now().inference;

@@ -67,6 +67,14 @@ int tn_node_name(const tn_node *node, char *buf, size_t size)
     return snprintf(buf, size, "%s", tni_node_name(node, made, sizeof made));
 }
 
+int tn_output_nr(tn_tensor *x)
+{
+    if (tni_check_tensor("output_nr", 1, "self", x) || !tni_requires_grad(x))
+        return 0;
+    const tni_node *node = tni_node_of("output_nr", x);
+    return node ? node->number : 0;
+}
+
 tn_tensor *tn_grad_of(const tn_tensor *x)
 {
     const tni_tape *tape = tni_check_tensor("grad_of", 1, "self", x) ? NULL : tni_tape_of(x);

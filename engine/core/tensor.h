@@ -19,6 +19,10 @@
 enum { TNI_TAPE_BIT = 40 };
 #define TNI_KEY_TAPE (UINT64_C(1) << TNI_TAPE_BIT)
 
+/* Of tensors made in inference mode, and of a thread in that mode: autograd/inference.c. */
+enum { TNI_INFERENCE_BIT = 41 };
+#define TNI_KEY_INFERENCE (UINT64_C(1) << TNI_INFERENCE_BIT)
+
 /* What is shown of a tensor's autograd metadata. */
 typedef struct tni_autograd_facts {
     const char *grad_fn; /* "AddBackward0"; "Invalid" where asking for it is an error; NULL: none */

@@ -226,8 +226,8 @@ static const statement_form statements[] = {
     {"assign", 3, 3, true},        {"multi", 3, 3, true},         {"do", 2, 2, true},
     {"observe", 3, 3, true},       {"attempt", 3, 3, true},       {"print", 3, 3, true},
     {"print_options", 2, 2, true}, {"default_dtype", 2, 2, true}, {"del", 2, 2, true},
-    {"mode", 2, 2, false},         {"dual", 2, 2, false},         {"hook", 4, 4, false},
-    {"post_hook", 3, 3, false},    {"unhook", 2, 2, false},       {"optimizer", 4, 5, false},
+    {"mode", 2, 2, true},          {"dual", 2, 2, false},         {"hook", 4, 4, true},
+    {"post_hook", 3, 3, true},     {"unhook", 2, 2, true},        {"optimizer", 4, 5, false},
     {"step", 2, 2, false},         {"zero_grad", 2, 3, false},    {"set_option", 4, 4, false},
 };
 
@@ -262,6 +262,33 @@ static bool are_print_options(form *f, const json_t *options)
     return true;
 }
 
+/* {"mul": number}, {"add": number}, {"replace": name}, or null. */
+static bool is_action(const form *f, const json_t *x)
+{
+    const char *key = json_object_iter_key(json_object_iter((json_t *)x));
+    const json_t *with = json_object_get(x, key ? key : "");
+    if (json_is_null(x))
+        return true;
+    return json_object_size(x) == 1 && (strcmp(key, "replace") == 0 ? is_name(f, with)
+                                        : is_among(key, (const char *const[]){"mul", "add", NULL}) && is_number(with));
+}
+
+/* Modes and hooks. */
+static bool is_of_tape(form *f, const json_t *s)
+{
+    static const char *const modes[] = {"no_grad", "enable_grad", "inference", "end", NULL};
+    const char *kind = word_at(s, 0);
+    if (!word_at(s, 1) || (kind[0] != 'm' && kind[0] != 'u' && !word_at(s, 2)))
+        return refuse(f, "statement %s without a word", kind);
+    if (strcmp(kind, "mode") == 0)
+        return is_among(word_at(s, 1), modes) || refuse(f, "mode \"%.60s\"", word_at(s, 1));
+    if (strcmp(kind, "unhook") == 0)
+        return true;
+    if (!is_name(f, json_array_get(s, 1)))
+        return refuse(f, "%s on \"%.60s\", which is not bound", kind, word_at(s, 1));
+    return strcmp(kind, "post_hook") == 0 || is_action(f, json_array_get(s, 3)) || refuse(f, "a hook's action");
+}
+
 static bool are_statements(form *f, const json_t *list);
 
 static bool is_statement(form *f, const json_t *s)
@@ -277,6 +304,8 @@ static bool is_statement(form *f, const json_t *s)
         return true;
     if (strcmp(kind, "do") == 0)
         return is_call(f, json_array_get(s, 1), false);
+    if (is_among(kind, (const char *const[]){"mode", "hook", "post_hook", "unhook", NULL}))
+        return is_of_tape(f, s);
     if (strcmp(kind, "print_options") == 0)
         return are_print_options(f, json_array_get(s, 1));
     if (!word_at(s, 1))

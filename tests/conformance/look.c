@@ -108,12 +108,14 @@ static json_t *integers_json(const int64_t *list, int n)
 
 json_t *describe(const tn_tensor *x)
 {
+    tn_grad_mode mode = tn_no_grad();
     tn_scope scope = tn_scope_begin();
     int n = tn_ndim(x);
-    json_t *d = json_pack("{so so sI ss sb sI sI}", "shape", integers_json(tn_sizes(x), n), "stride",
+    json_t *version = tn_is_inference(x) ? json_null() : json_integer((json_int_t)tn_version(x));
+    json_t *d = json_pack("{so so sI ss sb sI so}", "shape", integers_json(tn_sizes(x), n), "stride",
                           integers_json(tn_strides(x), n), "storage_offset", (json_int_t)tn_storage_offset(x), "dtype",
                           tn_dtype_name(tn_tensor_dtype(x)), "is_contiguous", tn_is_contiguous(x), "storage_nbytes",
-                          (json_int_t)tn_storage_nbytes(x), "version", (json_int_t)tn_version(x));
+                          (json_int_t)tn_storage_nbytes(x), "version", version);
     if (n == 4)
         json_object_set_new(d, "channels_last", json_boolean(tn_is_contiguous_in(x, TN_CHANNELS_LAST)));
     if (n == 5)
@@ -125,6 +127,7 @@ json_t *describe(const tn_tensor *x)
     else if (tn_numel(x) < 1 << 20)
         json_object_set_new(d, "checksum", checksum(x));
     tn_scope_end(scope);
+    tn_grad_mode_restore(mode);
     return d;
 }
 
@@ -284,9 +287,7 @@ bool query_codes(const char *name, const char **codes)
 
 bool query_is_there(const json_t *query, char *missing, size_t size)
 {
-    static const char *const absent[] = {"internal_overlap", "requires_grad", "is_leaf",      "grad_fn",
-                                         "has_grad",         "grad_values",   "is_inference", "output_nr",
-                                         "grad_enabled",     "int",           "float"};
+    static const char *const absent[] = {"internal_overlap", "int", "float"};
     const char *name = json_string_value(json_array_get(query, 0)), *codes;
     bool there = query_codes(name, &codes);
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
@@ -301,6 +302,9 @@ static json_t *answer_of(const char *name, const boxes *b)
 #define IS(word) (strcmp(name, word) == 0)
     tn_tensor *x = b->values[0].as.tensor, *y = b->values[1].as.tensor;
     tn_dtype dtype = b->values[0].as.dtype;
+    json_t *of_tape = tape_answer(name, x);
+    if (of_tape)
+        return of_tape;
     int dim = b->n > 1 && b->values[1].kind == TN_VALUE_SCALAR ? (int)b->values[1].as.scalar.value.i : 0;
     if (IS("item"))
         return scalar_json(tn_item_scalar(x), tn_tensor_dtype(x));
@@ -382,6 +386,10 @@ json_t *query_answer(const replay *r, const json_t *query)
     const char *name = json_string_value(json_array_get(query, 0)), *codes = "";
     boxes b = {.n = 0};
     json_t *answer = NULL;
+    bool of_mode = strcmp(name, "grad_enabled") == 0;
+    tn_grad_mode mode = {0};
+    if (!of_mode) /* looking at elements makes views */
+        mode = tn_no_grad();
     tn_scope scope = tn_scope_begin();
     query_codes(name, &codes);
     if (box_all(&b, r, query, codes))
@@ -392,5 +400,7 @@ json_t *query_answer(const replay *r, const json_t *query)
     }
     boxes_free(&b);
     tn_scope_end(scope);
+    if (!of_mode)
+        tn_grad_mode_restore(mode);
     return answer;
 }

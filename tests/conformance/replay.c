@@ -90,11 +90,15 @@ static void run_multi(replay *r, const json_t *s)
 {
     tn_tensor *one = NULL;
     tn_list *list = NULL;
+    json_t *absent = json_array();
     char label[128];
     word_call(r, json_array_get(s, 2), &one, &list);
-    if (!list)
-        return;
-    for (int64_t i = 0; i < tn_list_size(list); i++) {
+    for (int64_t i = 0; list && i < tn_list_size(list); i++) {
+        tn_tensor *x = tn_list_tensors(list)[i];
+        if (!x) {
+            json_array_append_new(absent, json_integer(i));
+            continue;
+        }
         /* the program's text outlives the names; a string kept in the record of what was observed does too */
         snprintf(label, sizeof label, "%s%lld", word_of(s, 1), (long long)i);
         json_t *names = json_object_get(r->observed, "\n");
@@ -107,10 +111,15 @@ static void run_multi(replay *r, const json_t *s)
             name = json_string(label);
             json_object_set_new(names, label, name);
         }
-        replay_bind(r, json_string_value(name), tn_list_get(list, i));
+        replay_bind(r, json_string_value(name), x);
     }
     snprintf(label, sizeof label, "%s.count", word_of(s, 1));
-    json_object_set_new(r->observed, label, json_integer(tn_list_size(list)));
+    if (list)
+        json_object_set_new(r->observed, label, json_integer(tn_list_size(list)));
+    snprintf(label, sizeof label, "%s.absent", word_of(s, 1));
+    if (json_array_size(absent) > 0)
+        json_object_set(r->observed, label, absent);
+    json_decref(absent);
 }
 
 static void run_print_options(const json_t *options)
@@ -159,7 +168,9 @@ static void run_one(replay *r, const json_t *s)
     const char *kind = word_of(s, 0);
     tn_tensor *one;
     tn_list *several;
-    if (strcmp(kind, "assign") == 0) {
+    if (tape_statement(r, s)) {
+        return;
+    } else if (strcmp(kind, "assign") == 0) {
         run_assign(r, s);
     } else if (strcmp(kind, "multi") == 0) {
         run_multi(r, s);
@@ -186,7 +197,8 @@ static void run_one(replay *r, const json_t *s)
 static void note_missing(replay *r)
 {
     const char *message = tn_error_message();
-    if ((tn_error_code() == TN_ERROR_NOT_IMPLEMENTED && strstr(message, "not there yet")) ||
+    if ((tn_error_code() == TN_ERROR_NOT_IMPLEMENTED &&
+         (strstr(message, "not there yet") || strstr(message, "no derivative yet"))) ||
         strstr(message, "of the index is of kind"))
         snprintf(r->missing, sizeof r->missing, "%.120s", message);
 }
@@ -214,11 +226,13 @@ void replay_run(replay *r, const json_t *program)
     r->observed = json_object();
     r->attempts = json_object();
     r->printed = json_object();
+    r->events = json_array();
     if (!run_all(r, program, &at)) {
         r->error = error_json(tn_error_get());
         json_object_set_new(r->error, "at", json_integer((json_int_t)at));
         tn_error_clear();
     }
+    tape_end(r);
     tn_set_print_options(NULL);
     tn_set_default_dtype(TN_FLOAT32);
 }
@@ -228,5 +242,6 @@ void replay_free(replay *r)
     json_decref(r->observed);
     json_decref(r->attempts);
     json_decref(r->printed);
+    json_decref(r->events);
     json_decref(r->error);
 }

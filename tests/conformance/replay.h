@@ -6,11 +6,20 @@
 #include <stdbool.h>
 #include <tenon/tenon.h>
 
-enum { NAMES = 2048, TEXT = 1024 };
+enum { NAMES = 2048, TEXT = 1024, MODES = 16, HOOKS = 64 };
 
 /* How a part of a case is judged; the first that differs names the case's failure. */
 typedef enum level { LEVEL_CORE, LEVEL_LAYOUT, LEVEL_SHARING, LEVEL_VERSION, LEVEL_TAPE, LEVEL_NAMES, LEVELS } level;
 extern const char *const level_names[LEVELS];
+
+/* A hook that the program registered. */
+typedef struct replay_hook {
+    struct replay *replay;
+    const char *label;
+    const json_t *action; /* what it makes of the gradient; NULL or null: nothing */
+    tn_tensor *tensor;
+    int64_t handle;
+} replay_hook;
 
 /* A program under way: its names, in the order of their binding, and what was recorded. */
 typedef struct replay {
@@ -20,7 +29,11 @@ typedef struct replay {
         tn_tensor *tensor;
     } names[NAMES];
     int n_names;
-    json_t *observed, *attempts, *printed, *error;
+    tn_grad_mode modes[MODES]; /* before each mode that is open */
+    int n_modes;
+    replay_hook hooks[HOOKS];
+    int n_hooks;
+    json_t *observed, *attempts, *printed, *events, *error;
     char missing[128]; /* what is not there yet: the case is skipped */
 } replay;
 
@@ -61,6 +74,15 @@ typedef struct boxes {
 bool box_all(boxes *b, const replay *r, const json_t *call, const char *codes);
 void boxes_free(boxes *b);
 tn_scalar number_of(const json_t *number);
+
+/* Statements about the tape; false: it is another kind. tape_end ends the modes that are still open. */
+bool tape_statement(replay *r, const json_t *statement);
+void tape_end(replay *r);
+/* Calls about the tape, run where boxes are given; false: it is another call. And queries; NULL: it is another. */
+bool tape_call(const char *name, const boxes *b, tn_tensor **one, tn_list **several);
+json_t *tape_answer(const char *name, tn_tensor *x);
+/* requires_grad, retains_grad, is_leaf, grad, grad_fn, grad_fn_error, where they are not what a plain tensor has. */
+json_t *describe_tape(tn_tensor *x);
 
 /* Elements as JSON. */
 json_t *nested_values(const tn_tensor *x);

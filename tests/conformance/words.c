@@ -170,19 +170,22 @@ static const char *own_name(const char *name)
 bool word_is_there(const json_t *call, char *missing, size_t size)
 {
     const char *name = json_string_value(json_array_get(call, 0)), *codes;
-    size_t grad = strcmp(name, "tensor") == 0 || strcmp(name, "zeros") == 0 || strcmp(name, "ones") == 0 ? 3 : 0;
-    if (grad && json_is_true(json_array_get(call, grad))) {
-        snprintf(missing, size, "requires_grad");
-        return false;
-    }
     if (!word_codes(name, &codes)) {
         snprintf(missing, size, "operator %s", name);
         return false;
     }
-    if (strcmp(name, "tensor") == 0 || strcmp(name, "empty_strided") == 0 || tn_is_callable(own_name(name)))
+    if (strcmp(name, "tensor") == 0 || strcmp(name, "empty_strided") == 0 || tape_call(name, NULL, NULL, NULL) ||
+        tn_is_callable(own_name(name)))
         return true;
     snprintf(missing, size, "operator %s", name);
     return false;
+}
+
+/* Whether the call makes a tensor that requires a gradient. */
+static bool asks_for_grad(const char *name, const json_t *call)
+{
+    return (strcmp(name, "tensor") == 0 || strcmp(name, "zeros") == 0 || strcmp(name, "ones") == 0) &&
+           json_is_true(json_array_get(call, 3));
 }
 
 void word_call(const replay *r, const json_t *call, tn_tensor **one, tn_list **several)
@@ -197,10 +200,14 @@ void word_call(const replay *r, const json_t *call, tn_tensor **one, tn_list **s
     } else if (box_all(&b, r, call, codes)) {
         if (strcmp(name, "empty_strided") == 0) {
             *one = make_empty_strided(&b);
-        } else {
+        } else if (!tape_call(name, &b, one, several)) {
             name = arranged(name, &b);
             *several = tn_call_list(name, b.values, b.n);
         }
+    }
+    if (asks_for_grad(name, call) && tn_requires_grad_(*several ? tn_list_get(*several, 0) : *one, true)) {
+        *one = NULL;
+        *several = NULL;
     }
     boxes_free(&b);
 }

@@ -45,6 +45,11 @@ TN_API tn_node *tn_grad_fn(tn_tensor *x);
  * errors  TN_ERROR_NULL */
 TN_API int tn_node_name(const tn_node *node, char *buf, size_t size);
 
+/* Which of the results of what made x it is: 0 but for those of calls with several, such as split.
+ * errors  TN_ERROR_NULL, as tn_grad_fn
+ * source  torch.Tensor.output_nr */
+TN_API int tn_output_nr(tn_tensor *x);
+
 /* The gradient accumulated in x: x's own reference, valid while x lives and nobody sets another; NULL: none.
  * errors  TN_ERROR_NULL
  * source  torch.Tensor.grad */
@@ -111,6 +116,11 @@ TN_API tn_grad_mode tn_inference_mode(void);
 TN_API void tn_grad_mode_restore(tn_grad_mode mode);
 TN_API bool tn_is_grad_enabled(void);
 TN_API bool tn_is_inference_mode(void);
+
+/* Whether x was made in inference mode, or is a view of such a tensor. false for NULL.
+ * errors  TN_ERROR_NULL
+ * source  torch.Tensor.is_inference */
+TN_API bool tn_is_inference(const tn_tensor *x);
 
 /* Sees a gradient; returns NULL to leave it, or another of the same shape to go on with in its place.
  * It runs during the walk, inside a scope of its own. An error that it raises ends the walk. */
