@@ -171,9 +171,14 @@ static tn_status detach_write(tni_call *call)
     return TN_OK;
 }
 
-/* set_data: neither value nor history of the tape is about data. */
+/* set_data: neither value nor history of the tape is about data; but integers have no gradient. */
 static tn_status data_write(tni_call *call)
 {
+    const tn_tensor *data = call->in[1];
+    if (tni_requires_grad(call->out[0]) && data && tni_dtype_kind((tn_dtype)data->dtype) < TNI_FLOAT)
+        return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call),
+                        "the data is %s and the tensor requires a gradient, needed a floating or complex dtype",
+                        tn_dtype_name((tn_dtype)data->dtype));
     return tni_dispatch(call);
 }
 
