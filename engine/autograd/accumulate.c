@@ -3,28 +3,32 @@
  * The first becomes the tensor's own if nobody else holds it and it is laid out as the tensor is; else it is copied
  * into that layout (row-major when the tensor has gaps or overlaps). Later ones are added in place, or, when the walk
  * is recorded, to a new tensor. */
+#include <string.h>
+
 #include "autograd/walk.h"
 #include "base/error.h"
 #include "core/format.h"
 #include "core/geometry.h"
 #include "core/overlap.h"
 
-static bool same_layout(const tn_tensor *grad, const int64_t *strides)
+/* Strides of size-1 dims do not count, but in a gradient for a dense tensor 0 is not left to stand there. */
+static bool same_layout(const tn_tensor *grad, const int64_t *strides, bool dense)
 {
     for (int d = 0; d < grad->ndim; d++)
-        if (grad->sizes[d] > 1 && grad->strides[d] != strides[d])
+        if (grad->sizes[d] != 1 ? grad->sizes[d] > 1 && grad->strides[d] != strides[d] : dense && grad->strides[d] == 0)
             return false;
     return true;
 }
 
-/* The strides that x's gradient has. */
-static void gradient_strides(const tn_tensor *x, int64_t *strides)
+/* The strides that x's gradient has; whether those are x's own. */
+static bool gradient_strides(const tn_tensor *x, int64_t *strides)
 {
-    if (tni_is_dense(x->sizes, x->strides, x->ndim))
-        for (int d = 0; d < x->ndim; d++)
-            strides[d] = x->strides[d];
+    bool dense = tni_is_dense(x->sizes, x->strides, x->ndim);
+    if (dense)
+        memcpy(strides, x->strides, (size_t)x->ndim * sizeof *strides);
     else
         tni_contiguous_strides(x->sizes, x->ndim, strides);
+    return dense;
 }
 
 static tn_tensor *copy_laid_out(tn_tensor *grad, const int64_t *strides)
@@ -38,11 +42,11 @@ static tn_tensor *copy_laid_out(tn_tensor *grad, const int64_t *strides)
 static tn_tensor *first_gradient(const tn_tensor *x, tn_tensor *grad, bool create_graph)
 {
     int64_t strides[TN_MAX_NDIM];
-    gradient_strides(x, strides);
+    bool dense = gradient_strides(x, strides);
     if (create_graph)
         return copy_laid_out(grad, strides);
     bool alone = tni_ref_now(&grad->object.references) == 1 && !(grad->keys & TNI_KEYS_LAZY);
-    if (!alone || !same_layout(grad, strides))
+    if (!alone || !same_layout(grad, strides, dense))
         return copy_laid_out(grad, strides);
     return grad->base ? tni_tape_ops->detach(grad) : grad;
 }

@@ -27,7 +27,7 @@ static tn_status check_rules(const tni_call *call, const tn_tensor *x)
 {
     const char *name = tni_call_name(call);
     const tn_tensor *base = x->base;
-    if (base && tni_requires_grad(base) && !tni_own_node(base) && x->creation != TNI_CREATED_NO_GRAD)
+    if (base && tni_requires_grad(base) && !tni_own_node(base) && x->creation < TNI_CREATED_NO_GRAD)
         return TNI_FAIL(TN_ERROR_INPLACE_LEAF, name,
                         "the tensor to write is a view of a leaf that requires a gradient: needed tn_no_grad around "
                         "it, or a copy");

@@ -1,21 +1,27 @@
-/* The thread's modes: whether calls are recorded. A mode is a bit of the masks that dispatch looks at anyway. */
+/* The thread's modes: whether calls are recorded. A mode is a bit of the masks that dispatch looks at anyway. In
+ * inference mode nothing is recorded, not even inside of enable_grad. */
 #include <tenon/autograd.h>
 
+#include "autograd/inference.h"
 #include "base/thread.h"
 #include "core/tensor.h"
+#include "dispatch/keys.h"
 
 static tn_grad_mode mode_now(void)
 {
     const tni_thread *thread = &tni_this_thread;
-    return (tn_grad_mode){!(thread->exclude & TNI_KEY_TAPE), thread->inference};
+    bool enabled = thread->inference ? thread->grad_in_inference : !(thread->exclude & TNI_KEY_TAPE);
+    return (tn_grad_mode){enabled, thread->inference};
 }
 
 static tn_grad_mode switch_to(bool enabled, bool inference)
 {
     tni_thread *thread = &tni_this_thread;
     tn_grad_mode before = mode_now();
-    thread->exclude = enabled ? thread->exclude & ~TNI_KEY_TAPE : thread->exclude | TNI_KEY_TAPE;
+    thread->exclude = enabled && !inference ? thread->exclude & ~TNI_KEY_TAPE : thread->exclude | TNI_KEY_TAPE;
+    thread->include = inference ? thread->include | TNI_KEY_INFERENCE : thread->include & ~TNI_KEY_INFERENCE;
     thread->inference = inference;
+    thread->grad_in_inference = enabled;
     return before;
 }
 
@@ -31,6 +37,7 @@ tn_grad_mode tn_enable_grad(void)
 
 tn_grad_mode tn_inference_mode(void)
 {
+    tni_set_layer(TNI_INFERENCE_BIT, tni_inference_layer, NULL);
     return switch_to(false, true);
 }
 

@@ -25,6 +25,9 @@ tn_status tni_require_grad(tn_tensor *x, bool on)
         return tni_pending() ? tni_pending()
                              : TNI_FAIL(TN_ERROR_NOT_LEAF, "requires_grad_",
                                         "the tensor is a recorded result, needed a leaf; use tn_detach");
+    if (on && x->keys & TNI_KEY_INFERENCE && !tni_this_thread.inference)
+        return TNI_FAIL(TN_ERROR_INFERENCE, "requires_grad_",
+                        "the tensor was made in inference mode, needed one that was not, or that mode: clone it");
     if (on)
         x->keys |= TNI_KEY_TAPE;
     else

@@ -67,9 +67,9 @@ bool tni_is_stale(const tn_tensor *x)
         return false;
     if (x->autograd && tni_own_node(x))
         return x->tape_version != x->counter->version;
-    if (!tni_own_node(x->base)) /* the base has no history that x could share */
-        return false;
-    return x->creation != TNI_CREATED_NO_GRAD || x->tape_version != x->counter->version;
+    if (x->creation < TNI_CREATED_NO_GRAD) /* made when the base had no history that x could share */
+        return tni_own_node(x->base) != NULL;
+    return tni_requires_grad(x->base) && x->tape_version != x->counter->version;
 }
 
 tn_status tni_check_creation(const char *function, const tn_tensor *x)

@@ -20,6 +20,7 @@ typedef struct tni_thread {
     struct tni_block_cache *cache; /* NULL until the first allocation, and again while the thread ends */
     struct tni_scope_stack *scopes;
     bool inference;              /* inference mode: autograd/mode.c */
+    bool grad_in_inference;      /* what is_grad_enabled says in it, though nothing is recorded */
     uint64_t sequence;           /* of the last node that the thread recorded */
     struct tn_node *dying;      /* nodes whose last reference went while another was being freed */
     struct tn_node *being_freed; /* that other; NULL: none */

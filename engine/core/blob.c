@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "core/dtype.h"
 #include "core/geometry.h"
-#include "core/tensor.h"
+#include "core/tensor_make.h"
 
 static bool missing(const char *function, const tn_storage *storage)
 {
@@ -163,7 +163,7 @@ tn_tensor *tn_from_storage(tn_storage *storage, int64_t offset, const int64_t *s
         record.device = TN_META;
     else if (storage->nbytes > 0 && tni_check_aligned(function, storage->data + offset * tni_itemsize(dtype), dtype))
         return NULL;
-    return tni_tensor_over(function, &record, storage);
+    return tni_mark_made(tni_tensor_over(function, &record, storage));
 }
 
 /* The checks of memory from outside; *nbytes is what the options say, or what the tensor reaches. */
@@ -202,7 +202,7 @@ tn_tensor *tni_tensor_around(const char *function, void *data, const int64_t *si
         TNI_FAIL_MEMORY(function, sizeof *storage);
         return NULL;
     }
-    tn_tensor *x = tni_tensor_over(function, &record, storage);
+    tn_tensor *x = tni_mark_made(tni_tensor_over(function, &record, storage));
     if (!x)
         storage->deleter = tni_storage_keep; /* the caller of this function calls it */
     tni_storage_release(storage);

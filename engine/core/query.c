@@ -89,14 +89,15 @@ bool tn_is_contiguous(const tn_tensor *x)
     return !missing("is_contiguous", x) && tni_contiguous(x);
 }
 
+/* Tensors of inference mode are no views of one another: there is no history to share. */
 bool tn_is_view(const tn_tensor *x)
 {
-    return !missing("is_view", x) && x->base;
+    return !missing("is_view", x) && x->base && !(x->keys & TNI_KEY_INFERENCE);
 }
 
 tn_tensor *tn_base(const tn_tensor *x)
 {
-    return missing("base", x) ? NULL : x->base;
+    return missing("base", x) || x->keys & TNI_KEY_INFERENCE ? NULL : x->base;
 }
 
 bool tn_is_same_storage(const tn_tensor *a, const tn_tensor *b)
@@ -116,7 +117,14 @@ const void *tn_storage_data(const tn_tensor *x)
 
 int64_t tn_version(const tn_tensor *x)
 {
-    return missing("version", x) ? 0 : __atomic_load_n(&x->counter->version, __ATOMIC_RELAXED);
+    if (missing("version", x))
+        return 0;
+    if (x->keys & TNI_KEY_INFERENCE) {
+        TNI_FAIL(TN_ERROR_INFERENCE, "version",
+                 "the tensor was made in inference mode, where versions are not counted");
+        return 0;
+    }
+    return __atomic_load_n(&x->counter->version, __ATOMIC_RELAXED);
 }
 
 /* Raw data says the wrong thing of a lazy tensor: Note [Lazy bits]. */

@@ -271,7 +271,7 @@ tn_tensor *tni_zero_tensor(const char *function, const tni_record *record)
         x->device = TN_CPU;
         x->keys = TNI_KEY_CPU | TNI_KEY_ZERO;
     }
-    return x;
+    return tni_mark_made(x);
 }
 
 tn_tensor *tni_tensor_sharing(const char *function, tn_tensor *of, const tni_record *record, bool own_counter)

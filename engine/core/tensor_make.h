@@ -21,6 +21,14 @@ static inline uint64_t tni_traits_of(uint8_t dtype, uint8_t device, int ndim, bo
 
 _Static_assert(offsetof(tn_tensor, borrows) == offsetof(tn_tensor, traits) + 6, "as tni_traits_of counts");
 
+/* What is made outside of dispatch in inference mode: autograd/inference.c. */
+static inline tn_tensor *tni_mark_made(tn_tensor *x)
+{
+    if (x && tni_this_thread.inference)
+        x->keys |= TNI_KEY_INFERENCE;
+    return x;
+}
+
 /* What does not depend on the geometry. `dims` has room for 2 ndim numbers. A scope must hold x next. */
 static inline __attribute__((always_inline)) void tni_set_fields(tn_tensor *x, int64_t *dims, int ndim, uint64_t traits)
 {

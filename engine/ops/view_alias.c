@@ -109,7 +109,8 @@ static tn_status set_data_alter(tni_call *call, const tni_meta *meta)
     tn_tensor *self = call->out[0];
     if (tni_tensor_assign(tni_call_name(call), self, &meta->record, call->in[1]->storage))
         return tni_pending();
-    self->keys = (self->keys & ~TNI_KEYS_LAZY) | (call->in[1]->keys & TNI_KEYS_LAZY);
+    const uint64_t of_data = TNI_KEYS_LAZY | TNI_KEY_INFERENCE;
+    self->keys = (self->keys & ~of_data) | (call->in[1]->keys & of_data);
     return TN_OK;
 }
 

@@ -117,7 +117,8 @@ TN_API void tn_grad_mode_restore(tn_grad_mode mode);
 TN_API bool tn_is_grad_enabled(void);
 TN_API bool tn_is_inference_mode(void);
 
-/* Whether x was made in inference mode, or is a view of such a tensor. false for NULL.
+/* Whether x was made in inference mode, or is a view of such a tensor. Outside of the mode it can be read, but neither
+ * written nor kept for a gradient (TN_ERROR_INFERENCE), and versions are not counted. false for NULL.
  * errors  TN_ERROR_NULL
  * source  torch.Tensor.is_inference */
 TN_API bool tn_is_inference(const tn_tensor *x);

@@ -147,7 +147,7 @@ TN_API size_t tn_storage_nbytes(const tn_tensor *x);
 TN_API const void *tn_storage_data(const tn_tensor *x);
 
 /* How often the elements were written, counted with every tensor that shares the counter (modulo 2^32).
- * errors  TN_ERROR_NULL
+ * errors  TN_ERROR_NULL, TN_ERROR_INFERENCE (x was made in inference mode)
  * source  Tensor._version */
 TN_API int64_t tn_version(const tn_tensor *x);
 
