@@ -201,7 +201,9 @@ const char *tni_node_name(const tni_node *node, char *buf, size_t size)
     const tni_derivative *derivative = node->op->derivative;
     if (node->slices)
         return "CopySlices";
-    const char *name = derivative->named ? derivative->named(node->attr) : derivative->name;
+    const char *name = derivative->named_by ? derivative->named_by(node)
+                       : derivative->named  ? derivative->named(node->attr)
+                                            : derivative->name;
     if (name)
         return name;
     const char *op = node->op->name[TNI_NEW] ? node->op->name[TNI_NEW] : node->op->name[TNI_IN_PLACE];

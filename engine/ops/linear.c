@@ -10,6 +10,7 @@
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 #include "ops/product.h"
+#include "ops/product_grad.h"
 #include "ops/product_wide.h"
 
 /* Whether all dims but the last `kept` ones have size 1. */
@@ -214,7 +215,7 @@ const tni_op tni_op_linear = {
     .name = TNI_NAMES_NEW_OUT(linear),
     .params = {TNI_TENSOR("input", 0), TNI_TENSOR("weight", 1), TNI_OPTIONAL_TENSOR("bias", 2)}, .n_params = 3,
     .n_in = 3, .n_out = 1, .optional_in = 4, .exact_out_dtype = true, .dtypes = TNI_PRODUCT_DTYPES,
-    .infer = tni_linear_shape, .workspace = linear_workspace, .run = linear_run,
+    .derivative = &tni_linear_derivative, .infer = tni_linear_shape, .workspace = linear_workspace, .run = linear_run,
     .samples = "[5,3] [4,3] [4] | [5,3] [4,3] | [3] [4,3] [4] | [2,5,3] [4,3] [4] | [0,3] [4,3] [4] | "
         "[5,0] [4,0] [4] | [20,16] [1,16] [1] | [50,33] [40,33] [40] | ! [5,4] [4,3] [4] | ! [5,3] [3] [] | "
         "[2,5,3] [3] [] | [3] [3] | [5,3] [4,3] [1] | [5,3] [4,3] [5,1] | [2,5,3] [4,3] [5,4] | ! [5,3] [4,3] [3] | "

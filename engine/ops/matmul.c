@@ -8,6 +8,7 @@
 #include "cpu/level.h"
 #include "ops/operators.h"
 #include "ops/product.h"
+#include "ops/product_grad.h"
 #include "ops/product_wide.h"
 
 static tn_status fail_inner(const tni_call *call, const tn_tensor *a, const tn_tensor *b, int64_t a_inner,
@@ -116,7 +117,7 @@ static void matmul_run(const tni_call *call, void *workspace)
 const tni_op tni_op_matmul = {
     .name = TNI_NAMES_NEW_OUT(matmul), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2,
     .n_in = 2, .n_out = 1, .exact_out_dtype = true, .dtypes = TNI_PRODUCT_DTYPES, .infer = matmul_infer,
-    .workspace = matmul_workspace, .run = matmul_run, .zero_through = 3,
+    .workspace = matmul_workspace, .run = matmul_run, .zero_through = 3, .derivative = &tni_matmul_derivative,
     .samples = "[4] [4] | [3,4] [4] | [4] [4,2] | [3,4] [4,5] | [2,3,4] [4,5] | [2,3,4] [2,4,5] | "
         "[2,1,3,4] [3,4,2] |"
         "[0,4] [4,2] | [3,0] [0,2] | [40,50] [50,60] | ! [3,4] [3,4] | ! [] [3] | ! [2,3,4] [3,4,5]"};

@@ -1,4 +1,4 @@
-/* Reductions: sum, mean, amax, amin. Rules of torch's functions of these names.
+/* Reductions: sum, mean, amax, amin, and max and min of all elements. Rules of torch's functions of these names.
  * How they run: ops/reduce_run.c. */
 #include <tenon/ops.h>
 #include <tenon/views.h>
@@ -13,7 +13,7 @@
 #include "ops/reduce_attr.h"
 #include "ops/tape.h"
 
-enum { SUM, MEAN, AMAX, AMIN };
+enum { SUM, MEAN, AMAX, AMIN, MAX, MIN };
 
 tn_status tni_reduced_dims(const char *name, const tn_tensor *x, const tni_ints *dims, uint64_t *mask)
 {
@@ -82,7 +82,7 @@ static tn_status reduce_infer(tni_call *call, tni_meta *meta)
     for (int d = 0; d < x->ndim && call->op->family >= AMAX; d++)
         if (x->sizes[d] == 0 && mask & (UINT64_C(1) << d))
             return TNI_FAIL(TN_ERROR_EMPTY, name, "dim %d has no elements, and nothing has no %s one", d,
-                            call->op->family == AMAX ? "largest" : "smallest");
+                            call->op->family == AMAX || call->op->family == MAX ? "largest" : "smallest");
     int ndim = tni_reduced_sizes(x, mask, attr->keepdim, meta->room);
     return tni_meta_contiguous(call, meta, ndim, dtype, (tn_device_type)x->device);
 }
@@ -94,7 +94,8 @@ static size_t reduce_workspace(const tni_call *call)
 
 static void reduce_run(const tni_call *call, void *workspace)
 {
-    static const tni_reduction reductions[] = {[SUM] = TNI_SUM, [MEAN] = TNI_SUM, [AMAX] = TNI_MAX, [AMIN] = TNI_MIN};
+    static const tni_reduction reductions[] = {[SUM] = TNI_SUM, [MEAN] = TNI_SUM, [AMAX] = TNI_MAX, [AMIN] = TNI_MIN,
+                                              [MAX] = TNI_MAX, [MIN] = TNI_MIN};
     const tni_reduce_attr *attr = call->attr;
     const int family = call->op->family;
     tni_reduce_job job = {.x = call->in[0], .out = call->out[0], .keepdim = attr->keepdim, .compute = call->compute,
@@ -139,6 +140,54 @@ static const char *sum_node(const void *attr)
 
 static const tni_derivative sum_derivative = {.linear = true, .vjp = sum_vjp, .named = sum_node};
 
+/* How many elements of the input one of the result stands for. */
+static int64_t reduced_count(const tni_vjp *v)
+{
+    const tni_shape x = tni_input_shape(v, 0), y = tni_result_shape(v);
+    int64_t n = 1, kept = 1;
+    for (int d = 0; d < x.ndim; d++)
+        n *= x.sizes[d];
+    for (int d = 0; d < y.ndim; d++)
+        kept *= y.sizes[d];
+    return kept > 0 ? n / kept : 1;
+}
+
+static void mean_vjp(tni_vjp *v)
+{
+    const tn_scalar n = {TN_SCALAR_INT, {.i = reduced_count(v)}};
+    v->grads[0] = expanded(v, tn_div_scalar(v->grad, n));
+}
+
+static const char *mean_node(const void *attr)
+{
+    return ((const tni_reduce_attr *)attr)->dims.n == 0 ? "MeanBackward0" : "MeanBackward1";
+}
+
+/* Those that are as far out as the result share its gradient. Over all elements NaN counts as equal to NaN, along dims
+ * it does not, as in PyTorch. */
+static void extreme_vjp(tni_vjp *v)
+{
+    const tni_reduce_attr *attr = v->attr;
+    const tni_shape shape = tni_input_shape(v, 0);
+    int dims[TN_MAX_NDIM];
+    tn_tensor *x = tni_saved_input(v, 0), *y = tni_saved_result(v);
+    y = y ? reinserted(v, y) : NULL;
+    tn_tensor *ties = tn_eq(x, y);
+    if (v->node->op->family >= MAX)
+        ties = tn_logical_or(ties, tn_logical_and(tn_isnan(x), tn_isnan(y)));
+    for (int i = 0; i < attr->dims.n; i++)
+        dims[i] = (int)attr->dims.data[i];
+    tn_tensor *count = tn_sum(ties, dims, attr->dims.n, shape.ndim > 0 && attr->dims.n > 0, TN_DTYPE_NONE);
+    v->grads[0] = tn_mul(tn_div(reinserted(v, v->grad), count), ties);
+}
+
+static const tni_derivative mean_derivative = {.linear = true, .vjp = mean_vjp, .named = mean_node};
+static const tni_derivative amax_derivative = {.saves = {TNI_SAVE(0) | TNI_SAVE_RESULT}, .vjp = extreme_vjp};
+static const tni_derivative max_derivative = {
+    .saves = {TNI_SAVE(0) | TNI_SAVE_RESULT}, .vjp = extreme_vjp, .name = "MaxBackward1"};
+static const tni_derivative min_derivative = {
+    .saves = {TNI_SAVE(0) | TNI_SAVE_RESULT}, .vjp = extreme_vjp, .name = "MinBackward1"};
+
 static const tni_reduce_attr reduce_default = {.dtype = TN_DTYPE_NONE};
 
 #define DIMS                                                                \
@@ -160,18 +209,28 @@ const tni_op tni_op_sum = {
 
 const tni_op tni_op_mean = {
     .name = TNI_NAMES_NEW_OUT(mean), .params = {DIMS, TNI_OPTIONAL("dtype", 'D', tni_reduce_attr, dtype)},
-    .n_params = 4, REDUCTION(MEAN, TNI_FLOATS | TNI_COMPLEXES), .exact_out_dtype = true,
+    .n_params = 4, .derivative = &mean_derivative, REDUCTION(MEAN, TNI_FLOATS | TNI_COMPLEXES), .exact_out_dtype = true,
     .samples = REDUCE_SAMPLES "[0,3] | [0,3] 0 | " BAD_DIMS};
 
 const tni_op tni_op_amax = {
-    .name = TNI_NAMES_NEW_OUT(amax), .params = {DIMS}, .n_params = 3, REDUCTION(AMAX, TNI_REALS | TNI_BOOLS),
+    .name = TNI_NAMES_NEW_OUT(amax), .params = {DIMS}, .n_params = 3, .derivative = &amax_derivative,
+    REDUCTION(AMAX, TNI_REALS | TNI_BOOLS),
     .exact_out_dtype = true,
     .samples = REDUCE_SAMPLES "[0,3] 1 | ! [0,3] | ! [0,3] 0 | " BAD_DIMS};
 
 const tni_op tni_op_amin = {
-    .name = TNI_NAMES_NEW_OUT(amin), .params = {DIMS}, .n_params = 3, REDUCTION(AMIN, TNI_REALS | TNI_BOOLS),
+    .name = TNI_NAMES_NEW_OUT(amin), .params = {DIMS}, .n_params = 3, .derivative = &amax_derivative,
+    REDUCTION(AMIN, TNI_REALS | TNI_BOOLS),
     .exact_out_dtype = true,
     .samples = REDUCE_SAMPLES "[0,3] 1 | ! [0,3] | ! [0,3] 0 | " BAD_DIMS};
+
+const tni_op tni_op_max = {
+    .name = TNI_NAMES_NEW(max), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .derivative = &max_derivative,
+    REDUCTION(MAX, TNI_REALS | TNI_BOOLS), .exact_out_dtype = true, .samples = "[3,4] | [] | [5000] | ! [0,3]"};
+
+const tni_op tni_op_min = {
+    .name = TNI_NAMES_NEW(min), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .derivative = &min_derivative,
+    REDUCTION(MIN, TNI_REALS | TNI_BOOLS), .exact_out_dtype = true, .samples = "[3,4] | [] | [5000] | ! [0,3]"};
 
 /* The public functions take dims as int; 64 fit on the stack. */
 static bool list_dims(const char *name, const int *dims, int n, int64_t *list, tni_ints *ints)
@@ -242,4 +301,14 @@ tn_status tn_mean_out(tn_tensor *out, tn_tensor *x, const int *dims, int n_dims,
 tn_status tn_amax_out(tn_tensor *out, tn_tensor *x, const int *dims, int n_dims, bool keepdim)
 {
     return reduce_out(&tni_op_amax, out, x, dims, n_dims, keepdim);
+}
+
+tn_tensor *tn_max(tn_tensor *x)
+{
+    return tni_call_new(&tni_op_max, &x, &reduce_default);
+}
+
+tn_tensor *tn_min(tn_tensor *x)
+{
+    return tni_call_new(&tni_op_min, &x, &reduce_default);
 }

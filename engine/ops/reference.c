@@ -10,6 +10,7 @@
 #include "ops/linear_shape.h"
 #include "ops/operators.h"
 #include "ops/product.h"
+#include "ops/product_grad.h"
 
 #define REAL_DTYPES (TNI_DTYPE_BIT(TN_FLOAT32) | TNI_DTYPE_BIT(TN_FLOAT64))
 
@@ -73,19 +74,29 @@ static void sigmoid_reference_run(const tni_call *call, void *workspace)
         y[i] = 1 / (1 + (torch && i < vectors ? tni_sleef_expf(-y[i]) : expf(-y[i])));
 }
 
+/* grad y (1 - y), in ordinary arithmetic. */
+static void sigmoid_reference_vjp(tni_vjp *v)
+{
+    tn_tensor *y = tni_saved_result(v);
+    v->grads[0] = tn_mul(v->grad, tn_sub(y, tn_mul(y, y)));
+}
+
+static const tni_derivative sigmoid_reference_derivative = {.saves = {TNI_SAVE_RESULT}, .vjp = sigmoid_reference_vjp};
+
 #define ORDER TNI_OPTIONAL("order", 'I', order_attr, order)
 
 const tni_op tni_op_linear_reference = {
     .name = TNI_NAMES_NEW(linear_reference),
     .params = {TNI_TENSOR("input", 0), TNI_TENSOR("weight", 1), TNI_OPTIONAL_TENSOR("bias", 2), ORDER}, .n_params = 4,
     .n_in = 3, .n_out = 1, .optional_in = 4, .dtypes = REAL_DTYPES, .attr_bytes = sizeof(order_attr),
-    .infer = linear_reference_infer, .run = linear_reference_run,
+    .derivative = &tni_linear_derivative, .infer = linear_reference_infer, .run = linear_reference_run,
     .samples = "[5,3] [4,3] [4] 0 | [5,3] [4,3] none 1 | [5,16] [1,16] [1] 2 | [2,5,3] [4,3] [4] 2 | "
         "[0,3] [4,3] [4] 0 |" "! [5,3] [4,3] [4] 3 | ! [5,4] [4,3] [4] 0"};
 
 const tni_op tni_op_sigmoid_reference = {
     .name = TNI_NAMES_NEW(sigmoid_reference), .params = {TNI_TENSOR("self", 0), ORDER}, .n_params = 2, .n_in = 1,
-    .n_out = 1, .dtypes = REAL_DTYPES, .attr_bytes = sizeof(order_attr), .infer = sigmoid_reference_infer,
+    .n_out = 1, .dtypes = REAL_DTYPES, .attr_bytes = sizeof(order_attr), .derivative = &sigmoid_reference_derivative,
+    .infer = sigmoid_reference_infer,
     .run = sigmoid_reference_run,
     .samples = "[3,4] 0 | [50] 2 | [] 1 | [0] 0 | ! [3] -1"};
 
