@@ -64,11 +64,11 @@ static tn_status set_slices(tni_node *node, const char *name, const tn_tensor *v
     return TN_OK;
 }
 
-/* The value that the call is about to overwrite, with its history. */
+/* The value that the call is about to overwrite, with its history and its tangent. */
 static tn_tensor *old_value(tn_tensor *x)
 {
     uint64_t exclude = tni_this_thread.exclude;
-    tni_this_thread.exclude = exclude & ~TNI_KEY_TAPE;
+    tni_this_thread.exclude = exclude & ~(TNI_KEY_TAPE | TNI_KEY_DUAL);
     tn_tensor *copy = tni_tape_ops->clone(x);
     tni_this_thread.exclude = exclude;
     return copy;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "autograd/node.h"
+#include "autograd/tangent.h"
 #include "autograd/tape.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -56,7 +57,7 @@ tn_tensor *tni_saved_result(tni_vjp *v)
         fail_version(v->node, saved);
         return NULL;
     }
-    if (!v->creates_graph)
+    if (!v->creates_graph || v->node->flags & TNI_NODE_APART)
         return x;
     const tni_record record = {.dtype = x->dtype, .device = x->device, .ndim = x->ndim, .sizes = x->sizes,
                                .strides = x->strides, .numel = x->numel, .offset = x->offset};
@@ -64,6 +65,8 @@ tn_tensor *tni_saved_result(tni_vjp *v)
     if (attached) {
         tni_ref(&v->node->object.references);
         tni_set_node(attached, v->node);
+        if (tni_tangent_hand_on("backward", x, attached))
+            return NULL;
     }
     return attached;
 }

@@ -9,7 +9,9 @@
  * Whether a view requires a gradient is therefore asked of its base, too (tni_keys). */
 #include "autograd/tape.h"
 
+#include "autograd/forward.h"
 #include "autograd/hooks.h"
+#include "autograd/tangent.h"
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -24,16 +26,18 @@ void tni_tape_begin(const tni_tape_operators *operators)
     if (TNI_LIKELY(__atomic_load_n(&tni_tape_ops, __ATOMIC_ACQUIRE) != NULL))
         return;
     tni_set_layer(TNI_TAPE_BIT, tni_record_layer, NULL);
+    tni_set_layer(TNI_DUAL_BIT, tni_dual_layer, NULL);
     __atomic_store_n(&tni_tape_ops, operators, __ATOMIC_RELEASE);
 }
 
 static void tape_destroy(tni_autograd_meta *meta)
 {
     tni_tape *tape = (tni_tape *)(void *)meta;
-    tn_tensor *grad = tape->grad, *tangent = tape->tangent;
+    tn_tensor *grad = tape->grad;
     tni_node *node = tape->node;
     if (node && node->retains == tape)
         node->retains = NULL;
+    tni_tangent_drop(tape);
     tni_hooks_free(&tape->hooks);
     tni_hooks_free(&tape->after);
     tni_free(tape, sizeof *tape);
@@ -41,8 +45,6 @@ static void tape_destroy(tni_autograd_meta *meta)
         tni_object_release(&node->object);
     if (grad)
         tni_object_release(&grad->object);
-    if (tangent)
-        tni_object_release(&tangent->object);
 }
 
 tni_tape *tni_tape_make(const char *function, tn_tensor *x)

@@ -10,7 +10,10 @@ typedef struct tni_tape {
     tni_autograd_meta as_meta;
     tni_node *node;             /* held; NULL: a leaf */
     tn_tensor *grad;            /* held; NULL: none yet */
-    tn_tensor *tangent;         /* held; NULL: none (autograd/forward.c) */
+    tn_tensor *tangent;         /* held; NULL: none. It and what follows belong to autograd/tangent.c */
+    tn_tensor *owner;           /* the tensor that the tangent is of */
+    uint64_t level;
+    struct tni_tape *next, **at; /* in the list of tapes with a tangent */
     struct tni_hook *hooks;     /* of a leaf; those of a result are its node's */
     struct tni_hook *after;     /* called once a leaf's gradient was accumulated */
     bool retains_grad;
@@ -76,6 +79,9 @@ typedef struct tni_tape_operators {
     tn_tensor *(*as_strided)(tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset);
     tn_status (*copy_)(tn_tensor *self, tn_tensor *src);
     tn_status (*zero_)(tn_tensor *self);
+    tn_tensor *(*alias)(tn_tensor *x);
+    tn_tensor *(*expand)(tn_tensor *x, const int64_t *sizes, int ndim);
+    tn_tensor *(*zero_tensor)(const int64_t *sizes, int ndim, tn_dtype dtype);
     /* the node of x as a part of its base, for views that are told anew; edge: the base's */
     tni_node *(*as_strided_node)(const char *function, const tn_tensor *x, tni_edge edge);
 } tni_tape_operators;

@@ -22,6 +22,7 @@ typedef struct tni_thread {
     bool inference;              /* inference mode: autograd/mode.c */
     bool grad_in_inference;      /* what is_grad_enabled says in it, though nothing is recorded */
     uint64_t sequence;           /* of the last node that the thread recorded */
+    uint64_t dual_level;         /* of forward mode, open; 0: none: autograd/tangent.c */
     struct tn_node *dying;      /* nodes whose last reference went while another was being freed */
     struct tn_node *being_freed; /* that other; NULL: none */
 } tni_thread;

@@ -290,7 +290,7 @@ tn_tensor *tni_tensor_sharing(const char *function, tn_tensor *of, const tni_rec
     }
     tni_set_record(x, record, dims, tni_traits_of(record->dtype, record->device, record->ndim, false, false, false));
     x->base = NULL;
-    x->keys = (of->keys & ~TNI_KEY_TAPE) ^ (uint64_t)record->toggle << TNI_CONJ_BIT;
+    x->keys = (of->keys & ~(TNI_KEY_TAPE | TNI_KEY_DUAL | TNI_KEY_ALOOF)) ^ (uint64_t)record->toggle << TNI_CONJ_BIT;
     x->storage = of->storage;
     x->counter = counter;
     tni_ref(&x->storage->object.references);

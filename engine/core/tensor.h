@@ -18,6 +18,11 @@
  * tni_keys. Operators on such tensors are recorded (autograd/record.c). */
 enum { TNI_TAPE_BIT = 40 };
 #define TNI_KEY_TAPE (UINT64_C(1) << TNI_TAPE_BIT)
+/* The tensor may have a tangent, and so may views of it: autograd/tangent.h. */
+enum { TNI_DUAL_BIT = 42 };
+#define TNI_KEY_DUAL (UINT64_C(1) << TNI_DUAL_BIT)
+/* A view that has no part in the tangent of its base (make_dual's result), and views of it. No layer's bit. */
+#define TNI_KEY_ALOOF (UINT64_C(1) << 2)
 
 /* Of tensors made in inference mode, and of a thread in that mode: autograd/inference.c. */
 enum { TNI_INFERENCE_BIT = 41 };
@@ -106,11 +111,11 @@ static inline tn_tensor *tni_outer_tensor(tni_storage *inner)
     return (tn_tensor *)(void *)((char *)inner - TNI_INNER_OFFSET);
 }
 
-/* x's keys; a view requires a gradient when its base does, whenever that came about. */
+/* x's keys; a view requires a gradient when its base does, and has a tangent then, whenever that came about. */
 static inline uint64_t tni_keys(const tn_tensor *x)
 {
     const tn_tensor *base = x->base;
-    return TNI_UNLIKELY(base != NULL) ? x->keys | (base->keys & TNI_KEY_TAPE) : x->keys;
+    return TNI_UNLIKELY(base != NULL) ? x->keys | (base->keys & (TNI_KEY_TAPE | TNI_KEY_DUAL)) : x->keys;
 }
 
 static inline bool tni_is_meta(const tn_tensor *x)

@@ -2,8 +2,9 @@
  *
  *     bit 0, 1      CPU, META           (core/tensor.h)
  *     bit 32 .. 34  CONJ, NEG, ZERO     views with a pending conjugation or sign, zeros without memory (core/lazy.h)
- *     bit 40        AUTOGRAD            records
+ *     bit 40        TAPE                records (autograd/record.c)
  *     bit 41        INFERENCE           made in inference mode, or the thread is in it
+ *     bit 42        DUAL                computes tangents (autograd/forward.c)
  *     bit 48 .. 55  layers registered from outside (tenon/layer.h)
  *
  * A tensor carries its bits; a thread adds `include` and takes `exclude` away. */

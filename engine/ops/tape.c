@@ -3,10 +3,12 @@
 
 #include <tenon/autograd.h>
 #include <tenon/create.h>
+#include <tenon/forward.h>
 #include <tenon/lazy.h>
 #include <tenon/ops.h>
 #include <tenon/views.h>
 
+#include "autograd/tangent.h"
 #include "autograd/tape.h"
 #include "base/error.h"
 #include "core/geometry.h"
@@ -29,6 +31,12 @@ static tn_tensor *ones_like(tn_tensor *x)
     return tn_ones_like(x, TN_DTYPE_NONE, TN_PRESERVE_FORMAT);
 }
 
+/* A view, which prints as one that was viewed. */
+static tn_tensor *alias(tn_tensor *x)
+{
+    return tn_view(x, x->sizes, x->ndim);
+}
+
 static tn_tensor *empty_strided(const int64_t *sizes, const int64_t *strides, int ndim, tn_dtype dtype,
                                 tn_device device)
 {
@@ -42,7 +50,8 @@ static tn_tensor *empty_strided(const int64_t *sizes, const int64_t *strides, in
 static const tni_tape_operators operators = {
     .add = tn_add, .add_ = tn_add_, .sum_to = tni_sum_to, .to = tn_to, .real = tn_real, .clone = tn_clone,
     .detach = tn_detach, .ones_like = ones_like, .empty_strided = empty_strided, .as_strided = tn_as_strided,
-    .copy_ = tn_copy_, .zero_ = tn_zero_, .as_strided_node = tni_as_strided_node,
+    .copy_ = tn_copy_, .zero_ = tn_zero_, .alias = alias, .expand = tn_expand, .zero_tensor = tn_zero_tensor,
+    .as_strided_node = tni_as_strided_node,
 };
 
 void tni_tape_ready(void)
@@ -54,4 +63,10 @@ tn_status tn_requires_grad_(tn_tensor *x, bool on)
 {
     tni_tape_ready();
     return tni_require_grad(x, on);
+}
+
+tn_status tn_enter_dual_level(void)
+{
+    tni_tape_ready();
+    return tni_dual_enter();
 }

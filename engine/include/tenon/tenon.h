@@ -14,6 +14,7 @@
 #include <tenon/error.h>
 #include <tenon/extend.h>
 #include <tenon/file.h>
+#include <tenon/forward.h>
 #include <tenon/layer.h>
 #include <tenon/lazy.h>
 #include <tenon/list.h>
