@@ -43,6 +43,12 @@ static tn_status check_gradient(const request *r, int i)
                     have, need);
 }
 
+static tn_status fail_no_graph(const char *function, int i)
+{
+    return TNI_FAIL(TN_ERROR_NO_GRAPH, function,
+                    "output %d does not require a gradient and has no grad_fn: nothing led to it that was recorded", i);
+}
+
 static tn_status check_request(const request *r)
 {
     if (tni_pending())
@@ -55,10 +61,7 @@ static tn_status check_request(const request *r)
         if (tni_check_tensor(r->function, i + 1, "output", r->outputs ? r->outputs[i] : NULL))
             return tni_pending();
         if (!tni_requires_grad(r->outputs[i]))
-            return TNI_FAIL(TN_ERROR_NO_GRAPH, r->function,
-                            "output %d does not require a gradient and has no grad_fn: nothing led to it that was "
-                            "recorded",
-                            i);
+            return fail_no_graph(r->function, i);
         if (check_gradient(r, i))
             return tni_pending();
     }
@@ -71,12 +74,26 @@ static tn_status check_request(const request *r)
     return TN_OK;
 }
 
-/* Where the gradients of the tensors go on; false with an error. */
-static bool find_edges(const char *function, tn_tensor *const *tensors, int n, tni_edge *edges)
+/* No edge: what an input has that no gradient can reach. */
+static const tni_edge unreachable = ~(tni_edge)1;
+
+/* Where the gradients of outputs and inputs go on; false with an error. */
+static bool find_edges(const request *r, tni_edge *outputs, tni_edge *inputs)
 {
-    for (int i = 0; i < n; i++)
-        if (!(edges[i] = tni_edge_of(function, tensors[i])))
+    for (int i = 0; i < r->n_outputs; i++) {
+        outputs[i] = tni_edge_of(r->function, r->outputs[i]);
+        if (outputs[i] && tni_leads_nowhere(r->outputs[i]))
+            fail_no_graph(r->function, i);
+        if (tni_pending())
             return false;
+    }
+    for (int i = 0; i < r->n_inputs; i++) {
+        inputs[i] = tni_edge_of(r->function, r->inputs[i]);
+        if (inputs[i] && tni_leads_nowhere(r->inputs[i]))
+            inputs[i] = unreachable;
+        if (tni_pending())
+            return false;
+    }
     return true;
 }
 
@@ -125,8 +142,7 @@ static tn_status run_request(const request *r)
     if (!edges)
         return TNI_FAIL_MEMORY(r->function, bytes);
     tn_scope scope = tn_scope_begin();
-    if (!tni_pending() && find_edges(r->function, r->outputs, r->n_outputs, edges) &&
-        find_edges(r->function, r->inputs, r->n_inputs, edges + r->n_outputs))
+    if (!tni_pending() && find_edges(r, edges, edges + r->n_outputs))
         walk_from(r, edges, edges + r->n_outputs, scope);
     tn_scope_end(scope);
     if (edges != few)

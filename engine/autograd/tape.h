@@ -47,6 +47,12 @@ static inline bool tni_requires_grad(const tn_tensor *x)
     return tni_keys(x) & TNI_KEY_TAPE;
 }
 
+/* Whether x only requires a gradient because its base does, and was not recorded: its own gradient goes nowhere. */
+static inline bool tni_leads_nowhere(const tn_tensor *x)
+{
+    return x->base && !(x->keys & TNI_KEY_TAPE) && !tni_own_node(x);
+}
+
 /* Whether x is a view whose history was rewritten through its base since x noted it. */
 bool tni_is_stale(const tn_tensor *x);
 

@@ -260,6 +260,8 @@ static tn_status visit_node(tni_walk *walk, tni_edge edge, tn_tensor **grad)
 static tn_status visit_leaf(tni_walk *walk, tni_edge edge, tn_tensor **grad)
 {
     tn_tensor *leaf = tni_edge_leaf(edge), *mine;
+    if (TNI_UNLIKELY(leaf->base != NULL) && tni_leads_nowhere(leaf))
+        return TN_OK;
     tni_tape *tape = tni_tape_of(leaf);
     if (TNI_UNLIKELY(tape && tape->hooks) && run_hooks(tape->hooks, grad))
         return tni_pending();

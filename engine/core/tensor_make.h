@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) void tni_set_view(tn_tensor *x, tn_
     tni_set_record(x, record, dims,
                    tni_traits_of(record->dtype, record->device, record->ndim, false, false, borrows) |
                        TNI_TRAIT(3, creation));
-    x->keys = of->keys ^ (uint64_t)record->toggle << TNI_CONJ_BIT;
+    x->keys = (of->keys & ~TNI_KEY_TAPE) ^ (uint64_t)record->toggle << TNI_CONJ_BIT;
     x->storage = storage;
     x->counter = counter;
     x->base = base;

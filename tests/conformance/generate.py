@@ -522,7 +522,7 @@ class Maker:
         return program, expect
 
 
-def main(maker):
+def main(maker, group="random", more=None):
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)
@@ -534,7 +534,7 @@ def main(maker):
             program, expect = maker(random.Random(seed)).program()
         except Unfit:
             continue
-        print(json.dumps({"id": f"random/{seed}", "group": "random", "program": program, "expect": expect,
+        print(json.dumps({"id": f"{group}/{seed}", "group": group, **(more or {}), "program": program, "expect": expect,
                           "torch": [torch.__version__.split("+")[0]]}, separators=(",", ":")))
         made += 1
 
