@@ -29,6 +29,8 @@ static tn_status check_gradient(const request *r, int i)
     const tn_tensor *x = r->outputs[i], *grad = r->gradients ? r->gradients[i] : NULL;
     char have[120], need[120];
     tni_text_shape(need, sizeof need, x->sizes, x->ndim);
+    if (!grad && !tni_requires_grad(x))
+        return TN_OK; /* refused for that, later */
     if (!grad && x->numel != 1)
         return TNI_FAIL(TN_ERROR_GRAD, r->function,
                         "output %d has shape %s and no gradient was given: only an output of one element has 1 for it",
@@ -36,8 +38,16 @@ static tn_status check_gradient(const request *r, int i)
     if (!grad && tni_dtype_kind((tn_dtype)x->dtype) == TNI_COMPLEX)
         return TNI_FAIL(TN_ERROR_GRAD, r->function, "output %d is %s, needed a real one, or its gradient", i,
                         tn_dtype_name((tn_dtype)x->dtype));
-    if (!grad || tni_same_dims(grad->sizes, grad->ndim, x->sizes, x->ndim))
+    if (!grad)
         return TN_OK;
+    if (tni_same_dims(grad->sizes, grad->ndim, x->sizes, x->ndim)) {
+        bool both = (tni_dtype_kind((tn_dtype)x->dtype) == TNI_COMPLEX) ==
+                    (tni_dtype_kind((tn_dtype)grad->dtype) == TNI_COMPLEX);
+        return both ? TN_OK
+                    : TNI_FAIL(TN_ERROR_GRAD, r->function,
+                               "the gradient of output %d is %s, the output %s: needed both complex, or both real", i,
+                               tn_dtype_name((tn_dtype)grad->dtype), tn_dtype_name((tn_dtype)x->dtype));
+    }
     tni_text_shape(have, sizeof have, grad->sizes, grad->ndim);
     return TNI_FAIL(TN_ERROR_GRAD, r->function, "the gradient of output %d is %s, the output %s: needed the same", i,
                     have, need);
@@ -57,14 +67,12 @@ static tn_status check_request(const request *r)
         return TNI_FAIL(TN_ERROR_ARGUMENT, r->function, "%d outputs, needed one at least", r->n_outputs);
     if (r->inputs && r->n_inputs < 1)
         return TNI_FAIL(TN_ERROR_ARGUMENT, r->function, "%d inputs, needed one at least", r->n_inputs);
-    for (int i = 0; i < r->n_outputs; i++) {
-        if (tni_check_tensor(r->function, i + 1, "output", r->outputs ? r->outputs[i] : NULL))
+    for (int i = 0; i < r->n_outputs; i++)
+        if (tni_check_tensor(r->function, i + 1, "output", r->outputs ? r->outputs[i] : NULL) || check_gradient(r, i))
             return tni_pending();
+    for (int i = 0; i < r->n_outputs; i++)
         if (!tni_requires_grad(r->outputs[i]))
             return fail_no_graph(r->function, i);
-        if (check_gradient(r, i))
-            return tni_pending();
-    }
     for (int i = 0; i < r->n_inputs; i++) {
         if (tni_check_tensor(r->function, i + 1, "input", r->inputs[i]))
             return tni_pending();

@@ -83,7 +83,7 @@ static void mark(const tni_call *call)
     const tn_tensor *source = source_of(call, out);
     if (!source)
         out->keys |= TNI_KEY_INFERENCE;
-    else if (source != out && out->base && source->creation == TNI_CREATED_NORMALLY)
+    else if (source != out && out->base)
         out->creation = TNI_CREATED_INFERENCE;
 }
 

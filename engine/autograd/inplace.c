@@ -160,15 +160,10 @@ tn_status tni_record_write(tni_call *call)
     return TN_OK;
 }
 
-/* detach_: x becomes a leaf that requires no gradient. */
+/* detach_: the operator cuts the history itself, since it does so in every mode. */
 static tn_status detach_write(tni_call *call)
 {
-    tn_tensor *x = call->out[0];
-    if (tni_dispatch(call))
-        return tni_pending();
-    tni_set_node(x, NULL);
-    x->keys &= ~TNI_KEY_TAPE;
-    return TN_OK;
+    return tni_dispatch(call);
 }
 
 /* set_data: neither value nor history of the tape is about data; but integers have no gradient. */

@@ -21,10 +21,9 @@ tn_status tni_require_grad(tn_tensor *x, bool on)
     if (on && tni_dtype_kind((tn_dtype)x->dtype) < TNI_FLOAT)
         return TNI_FAIL(TN_ERROR_DTYPE, "requires_grad_", "the tensor is %s, needed a floating or complex dtype",
                         tn_dtype_name((tn_dtype)x->dtype));
-    if (!on && !tn_is_leaf(x))
-        return tni_pending() ? tni_pending()
-                             : TNI_FAIL(TN_ERROR_NOT_LEAF, "requires_grad_",
-                                        "the tensor is a recorded result, needed a leaf; use tn_detach");
+    if (!on && tni_own_node(x))
+        return TNI_FAIL(TN_ERROR_NOT_LEAF, "requires_grad_",
+                        "the tensor is a recorded result, needed a leaf; use tn_detach");
     if (on && x->keys & TNI_KEY_INFERENCE && !tni_this_thread.inference)
         return TNI_FAIL(TN_ERROR_INFERENCE, "requires_grad_",
                         "the tensor was made in inference mode, needed one that was not, or that mode: clone it");

@@ -466,7 +466,7 @@ static tn_tensor *make(const char *function, const int64_t *size, const int64_t 
     tni_record record;
     if (tni_pending() || tni_record_of(function, size, stride, ndim, dtype, device.type, &record, strides))
         return NULL;
-    return tni_tensor_new(function, &record);
+    return tni_mark_made(tni_tensor_new(function, &record));
 }
 
 /* The common call runs without the detours of `make`. */
@@ -482,7 +482,7 @@ tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
         negative |= size[d];
     if (TNI_UNLIKELY(negative < 0 || !contiguous_record(&record, strides)))
         return make("empty", size, NULL, ndim, dtype, tni_default_device);
-    return tni_tensor_new("empty", &record);
+    return tni_mark_made(tni_tensor_new("empty", &record));
 }
 
 tn_tensor *tn_empty_on(const int64_t *size, int ndim, tn_dtype dtype, tn_device device)

@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void tni_set_view(tn_tensor *x, tn_
     bool borrows = storage == counter && counter == base->counter;
     uint8_t creation = of->creation;
     if (tni_this_thread.exclude & TNI_KEY_TAPE) { /* nothing is recorded; the layer that records corrects this */
-        creation = creation != TNI_CREATED_NORMALLY ? creation : TNI_CREATED_NO_GRAD;
+        creation = TNI_CREATED_NO_GRAD;
         x->tape_version = counter->version;
     }
     tni_set_record(x, record, dims,

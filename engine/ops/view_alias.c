@@ -3,8 +3,8 @@
 #include <tenon/storage.h>
 #include <tenon/views.h>
 
+#include "autograd/tape.h"
 #include "base/alloc.h"
-#include "autograd/derivative.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "core/format.h"
@@ -47,13 +47,16 @@ static tn_status detach_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
-/* Nothing is recorded that detach_ could cut; it counts no version. A view can't leave its base. */
+/* Cuts the history, whatever the mode; it counts no version. A view can't leave its base. */
 static tn_status detach_alter(tni_call *call, const tni_meta *meta)
 {
+    tn_tensor *x = call->out[0];
     (void)meta;
-    if (call->out[0]->base)
+    if (x->base)
         return TNI_FAIL(TN_ERROR_INPLACE_VIEW, "detach_",
                         "the tensor is a view, needed one that is none; use tn_detach");
+    tni_set_node(x, NULL);
+    x->keys &= ~TNI_KEY_TAPE;
     return TN_OK;
 }
 

@@ -27,7 +27,8 @@ static bool add_piece(tn_list **list, tn_tensor *piece)
         *list = NULL;
         return false;
     }
-    piece->creation = TNI_CREATED_MULTI_OUTPUT;
+    if (!(tni_this_thread.exclude & TNI_KEY_TAPE)) /* else what counts is that nothing was recorded */
+        piece->creation = TNI_CREATED_MULTI_OUTPUT;
     tni_list_add(*list, piece);
     return true;
 }

@@ -78,6 +78,8 @@ class TapeRecorder(Recorder):
                 a.detach() if isinstance(a, torch.Tensor) and not a.is_inference() else a for a in args])
         if depends:
             raise Unfit
+        if call[0] == "detach_" and torch.is_inference_mode_enabled():
+            raise Unfit  # does nothing
         result = CALLS[call[0]](*args)
         with torch.no_grad():
             for x in self.names.values():
@@ -88,6 +90,8 @@ class TapeRecorder(Recorder):
 
     def log(self, label, action):
         def hook(grad):
+            if grad is None:
+                raise Unfit
             with torch.no_grad():
                 self.events.append([label, list(grad.shape), str(grad.dtype)[6:], values(grad.detach())])
             if action and "mul" in action:
@@ -126,7 +130,7 @@ class TapeRecorder(Recorder):
             if made is not None:
                 self.names[s[1]] = made
                 if s[2][0] == "grad_of":
-                    self.made.add(id(made))
+                    self.made.add(made.untyped_storage()._cdata)
         elif kind == "multi":
             made = self.call(s[2])
             absent = [i for i, x in enumerate(made) if x is None]
@@ -134,7 +138,7 @@ class TapeRecorder(Recorder):
                 if x is not None:
                     self.names[f"{s[1]}{i}"] = x
                     if s[2][0] == "grad":
-                        self.made.add(id(x))
+                        self.made.add(x.untyped_storage()._cdata)
             self.observed[f"{s[1]}.count"] = len(made)
             if absent:
                 self.observed[f"{s[1]}.absent"] = absent
@@ -156,7 +160,7 @@ class TapeRecorder(Recorder):
         d = {"shape": list(x.shape), "stride": list(x.stride()), "storage_offset": x.storage_offset(),
              "dtype": str(x.dtype)[6:], "is_contiguous": x.is_contiguous(),
              "storage": storages.setdefault(x.untyped_storage()._cdata, len(storages)), "values": values(x.detach())}
-        if id(x) not in self.made:
+        if x.untyped_storage()._cdata not in self.made:
             d["version"] = None if x.is_inference() else x._version
         if x.requires_grad:
             d["requires_grad"] = True
@@ -233,7 +237,7 @@ class TapeMaker:
     def view(self, n):
         r, x = self.r, self.rec.names[n]
         d = r.randrange(x.ndim) if x.ndim else 0
-        size = x.shape[d] if x.ndim else 1
+        size = max(x.shape[d], 1) if x.ndim else 1
         return r.choice([
             lambda: ["view", n, r.choice([[-1], [x.numel()], [1, -1], list(x.shape)])], lambda: ["t", n],
             lambda: ["transpose", n, 0, -1], lambda: ["unsqueeze", n, r.choice([0, -1])], lambda: ["squeeze", n],
@@ -287,7 +291,8 @@ class TapeMaker:
         if x.numel() != 1 or r.random() < .2:
             g = f"%g{self.n}"
             self.n += 1
-            self.extra.append(["assign", g, ["tensor", self.data(list(x.shape)), str(x.dtype)[6:], r.random() < .1]])
+            self.extra.append(["assign", g, ["tensor", self.data(list(x.shape)), str(x.dtype)[6:],
+                                              x.is_floating_point() and r.random() < .1]])
         else:
             g = None
         kind = r.random()

@@ -121,6 +121,12 @@ static tn_tensor *call_requires_grad(const boxes *b, tn_list **several)
     return tn_requires_grad_(x, b->n < 2 || b->values[1].kind == TN_VALUE_NONE || flag_at(b, 1)) ? NULL : x;
 }
 
+/* The setter of the property, unlike the method, takes leaves alone. */
+static tn_tensor *call_set_requires_grad(const boxes *b, tn_list **several)
+{
+    return tn_requires_grad_(tensor_at(b, 0), false) ? NULL : call_requires_grad(b, several);
+}
+
 static tn_tensor *call_backward(const boxes *b, tn_list **several)
 {
     (void)several;
@@ -167,7 +173,8 @@ static tn_tensor *call_retain_grad(const boxes *b, tn_list **several)
 static tn_tensor *call_grad_of(const boxes *b, tn_list **several)
 {
     (void)several;
-    return tn_grad_of(tensor_at(b, 0));
+    tn_tensor *grad = tn_grad_of(tensor_at(b, 0));
+    return grad ? tn_adopt(tn_retain(grad)) : NULL; /* it may be replaced */
 }
 
 static tn_tensor *call_set_grad(const boxes *b, tn_list **several)
@@ -182,7 +189,7 @@ static const struct tape_call {
     tn_tensor *(*run)(const boxes *b, tn_list **several);
 } calls[] = {
     {"requires_grad_", call_requires_grad},
-    {"set_requires_grad", call_requires_grad},
+    {"set_requires_grad", call_set_requires_grad},
     {"backward", call_backward},
     {"backward_inputs", call_backward_inputs},
     {"backward_many", call_backward_many},
