@@ -15,6 +15,7 @@
 #include <tenon/extend.h>
 #include <tenon/file.h>
 #include <tenon/forward.h>
+#include <tenon/formats.h>
 #include <tenon/layer.h>
 #include <tenon/lazy.h>
 #include <tenon/list.h>

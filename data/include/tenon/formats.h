@@ -1,0 +1,102 @@
+/* Files of numbers: .npy, safetensors and CSV, read and written.
+ *
+ * Any file may be hostile. A reader checks all of it before it gives anything out; until then it allocates at most four
+ * times the file's size and 1 MB. A failed call gives nothing out and leaves nothing behind. Files are written by
+ * tn_file_replace: whole or not at all. A path that names a pipe (/dev/stdin) is read too.
+ *
+ * Common   what every function may raise, and its own lines do not repeat: TN_ERROR_NULL, TN_ERROR_FILE (the operating
+ *          system refused), TN_ERROR_MEMORY. Readers: TN_ERROR_DATA (the content is not what the format asks for; the
+ *          message says where, what was found and what was needed). Tensors that are read are on the CPU.
+ *
+ * Threads  several threads may read and write at once, different files. */
+#ifndef TENON_FORMATS_H
+#define TENON_FORMATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tenon/data.h>
+#include <tenon/tensor.h>
+
+TN_BEGIN
+
+/* .npy */
+
+/* The array that numpy.save wrote, or the first of several. Column-major arrays keep their order: the result then has
+ * such strides.
+ * dtype   float16 to float64, int8 to int64, uint8 to uint64, bool, of either byte order; what else NumPy has is
+ *         TN_ERROR_DATA
+ * errors  common
+ * cost    O(file)
+ * source  numpy.load(path, allow_pickle=False); versions 1.0, 2.0 and 3.0 */
+TN_API tn_tensor *tn_load_npy(const char *path);
+
+/* What numpy.save writes for x, byte for byte: version 1.0, column-major when x's strides are.
+ * dtype   as tn_load_npy
+ * errors  common; TN_ERROR_DTYPE, TN_ERROR_DEVICE (on meta)
+ * cost    O(numel)
+ * source  numpy.save */
+TN_API tn_status tn_save_npy(tn_tensor *x, const char *path);
+
+/* safetensors */
+
+/* What a file holds: tensors by name, and strings by key. An object of the library (tenon/scope.h). */
+typedef struct tn_safetensors tn_safetensors;
+
+typedef struct tn_named_tensor {
+    const char *name;
+    tn_tensor *tensor;
+} tn_named_tensor;
+
+typedef struct tn_metadata {
+    const char *key, *value;
+} tn_metadata;
+
+typedef struct tn_safetensors_options {
+    const tn_metadata *metadata; /* writing: n_metadata of them, in this order */
+    int64_t n_metadata;
+    /* __metadata__.sum holds the CRC-32 of the whole file, its own eight hex digits taken as zeros. Writing: add it as
+     * the last string. Reading: refuse a file without it, or with another. */
+    bool sum;
+} tn_safetensors_options;
+
+/* Reads all of a file. Strict: the tensors' bytes tile the data exactly, names and keys are unique, names hold no zero
+ * byte; fields that are not known are stepped over.
+ * dtype    F16, BF16, F32, F64, I8 to I64, U8 to U64, BOOL; what else there is is TN_ERROR_DATA
+ * options  NULL: all zero
+ * errors   common
+ * cost     O(file), O(n log n) for n tensors
+ * source   safetensors' load_file */
+TN_API tn_safetensors *tn_load_safetensors(const char *path, const tn_safetensors_options *options);
+
+/* How many tensors and strings it holds; both are in the order of their names' bytes.
+ * errors  TN_ERROR_NULL; then, and while an error is pending, 0 */
+TN_API int64_t tn_safetensors_count(const tn_safetensors *file);
+TN_API int64_t tn_safetensors_metadata_count(const tn_safetensors *file);
+
+/* The tensor, or string, number i. All belong to the file.
+ * errors  TN_ERROR_NULL, TN_ERROR_INDEX; then, and while an error is pending, NULLs */
+TN_API tn_named_tensor tn_safetensors_at(const tn_safetensors *file, int64_t i);
+TN_API tn_metadata tn_safetensors_metadata_at(const tn_safetensors *file, int64_t i);
+
+/* The tensor of that name, the string of that key; NULL without an error if there is none.
+ * errors  TN_ERROR_NULL
+ * cost    O(log n) */
+TN_API tn_tensor *tn_safetensors_find(const tn_safetensors *file, const char *name);
+TN_API const char *tn_safetensors_metadata_find(const tn_safetensors *file, const char *key);
+
+/* Writes tensors, row-major, as the reference writer lays them out: the widest dtypes first, then by name, the header
+ * padded with spaces to a multiple of 8. Equal to safetensors' save_file byte for byte (of several strings of metadata
+ * that one has the order vary).
+ * tensors  n of them, of unique names in UTF-8 other than "__metadata__"
+ * dtype    as tn_load_safetensors
+ * options  NULL: all zero. The keys are unique, and with sum none is "sum"
+ * errors   common; TN_ERROR_ARGUMENT (a negative count, names or keys that are not as said), TN_ERROR_DTYPE,
+ *          TN_ERROR_DEVICE (on meta), TN_ERROR_OVERFLOW (a header of more than 100,000,000 bytes)
+ * cost     O(numel), O(n log n)
+ * source   safetensors' save_file */
+TN_API tn_status tn_save_safetensors(const char *path, const tn_named_tensor *tensors, int64_t n,
+                                     const tn_safetensors_options *options);
+
+TN_END
+
+#endif
