@@ -1,7 +1,7 @@
 /* What every reader of a format begins with: a file whose size is known, its messages, and sizes that cannot wrap.
  *
- * A pipe has no size, so it is read to its end first, and is then a block of memory; what a reader allocates can in both
- * cases be held against what is there. Nothing is mapped: a mapped file that somebody cuts ends the process. */
+ * A pipe has no size, so it is read to its end first, and is then a block of memory; what a reader allocates can in
+ * both cases be held against what is there. Nothing is mapped: a mapped file that somebody cuts ends the process. */
 #ifndef TNI_DATA_INPUT_H
 #define TNI_DATA_INPUT_H
 

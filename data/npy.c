@@ -2,8 +2,8 @@
  *
  *     \x93NUMPY  major minor  length (u16 in version 1, u32 in 2 and 3, little-endian)  header  elements
  *
- * The header is a Python dict {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }, spaces and a newline. Here it
- * is read by a grammar of exactly that: nothing is evaluated, each key stands once, in any order.
+ * The header is a Python dict {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }, spaces and a newline. Here
+ * it is read by a grammar of exactly that: nothing is evaluated, each key stands once, in any order.
  * Source: NumPy's NEP 1 and numpy.lib.format. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -20,9 +20,9 @@ static const struct {
     const char *name;
     tn_dtype dtype;
 } dtypes[] = {
-    {"U64", TN_UINT64},   {"I64", TN_INT64},   {"F64", TN_FLOAT64}, {"F32", TN_FLOAT32}, {"U32", TN_UINT32},
-    {"I32", TN_INT32},    {"BF16", TN_BFLOAT16}, {"F16", TN_FLOAT16}, {"U16", TN_UINT16},  {"I16", TN_INT16},
-    {"I8", TN_INT8},      {"U8", TN_UINT8},    {"BOOL", TN_BOOL},
+    {"U64", TN_UINT64}, {"I64", TN_INT64},     {"F64", TN_FLOAT64}, {"F32", TN_FLOAT32}, {"U32", TN_UINT32},
+    {"I32", TN_INT32},  {"BF16", TN_BFLOAT16}, {"F16", TN_FLOAT16}, {"U16", TN_UINT16},  {"I16", TN_INT16},
+    {"I8", TN_INT8},    {"U8", TN_UINT8},      {"BOOL", TN_BOOL},
 };
 
 const char *tni_safetensors_dtype(tn_dtype dtype, int *rank)

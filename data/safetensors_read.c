@@ -75,17 +75,21 @@ static tn_status check_tiles(tni_manifest *m, int64_t bytes)
         const char *name = m->text + entry->name;
         if (entry->begin != end)
             return INPUT_FAIL(m->input,
-                              "is malformed: tensor '%s' begins at byte %" PRId64 " of the data, the one before it ends "
+                              "is malformed: tensor '%s' begins at byte %" PRId64
+                              " of the data, the one before it ends "
                               "at byte %" PRId64 ": there may be no hole and no overlap",
                               tni_shown(text, name, strlen(name)), entry->begin, end);
         end = entry->end;
     }
     if (end > bytes)
-        return INPUT_FAIL(m->input, "is truncated or malformed: %" PRId64 " bytes follow the header, its tensors need "
-                          "%" PRId64, bytes, end);
-    return end == bytes ? TN_OK
-                        : INPUT_FAIL(m->input, "is malformed: %" PRId64 " bytes follow the header, its tensors have %"
-                                     PRId64, bytes, end);
+        return INPUT_FAIL(m->input,
+                          "is truncated or malformed: %" PRId64 " bytes follow the header, its tensors need "
+                          "%" PRId64,
+                          bytes, end);
+    return end == bytes
+               ? TN_OK
+               : INPUT_FAIL(m->input, "is malformed: %" PRId64 " bytes follow the header, its tensors have %" PRId64,
+                            bytes, end);
 }
 
 /* Adds the header as it is in the file (the text was unescaped since), with zeros for the sum. digits: the sum's. */

@@ -60,9 +60,10 @@ static tn_dtype dtype_of(const char *word)
     static const struct {
         const char *word;
         tn_dtype dtype;
-    } words[] = {{"f16", TN_FLOAT16}, {"bf16", TN_BFLOAT16}, {"f32", TN_FLOAT32}, {"f64", TN_FLOAT64}, {"i8", TN_INT8},
-                 {"i16", TN_INT16},   {"i32", TN_INT32},     {"i64", TN_INT64},   {"u8", TN_UINT8},    {"u16", TN_UINT16},
-                 {"u32", TN_UINT32},  {"u64", TN_UINT64},    {"bool", TN_BOOL}};
+    } words[] = {{"f16", TN_FLOAT16}, {"bf16", TN_BFLOAT16}, {"f32", TN_FLOAT32}, {"f64", TN_FLOAT64},
+                 {"i8", TN_INT8},     {"i16", TN_INT16},     {"i32", TN_INT32},   {"i64", TN_INT64},
+                 {"u8", TN_UINT8},    {"u16", TN_UINT16},    {"u32", TN_UINT32},  {"u64", TN_UINT64},
+                 {"bool", TN_BOOL}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].word, word) == 0)
             return words[i].dtype;
@@ -117,14 +118,16 @@ static void compare_all(const content *c, const json_t *test, char why[WHY])
     }
     if ((int64_t)json_object_size(tensors) != c->count)
         snprintf(why, WHY, "%d tensors, needed %d", (int)c->count, (int)json_object_size(tensors));
-    json_object_foreach(tensors, key, value) {
+    json_object_foreach(tensors, key, value)
+    {
         tn_tensor *x = tn_safetensors_find(c->safetensors, key);
         if (x)
             compare(x, value, key, why);
         else
             snprintf(why, WHY, "there is no tensor %.80s", key);
     }
-    json_object_foreach(json_object_get(test, "metadata"), key, value) {
+    json_object_foreach(json_object_get(test, "metadata"), key, value)
+    {
         const char *found = tn_safetensors_metadata_find(c->safetensors, key);
         if (!found || strcmp(found, json_string_value(value)) != 0)
             snprintf(why, WHY, "the metadata of %.80s differs", key);

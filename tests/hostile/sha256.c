@@ -8,7 +8,7 @@
 
 static uint32_t start[8], rounds[64];
 
-/* floor(2^32 * root) for a square or cube root, less its whole part: bit by bit, root^degree <= prime * 2^(32 degree). */
+/* floor(2^32 * root) of a square or cube root, less its whole part: bit by bit, root^degree <= prime 2^(32 degree). */
 static uint32_t fraction(uint32_t prime, int degree)
 {
     uint64_t root = 0;
@@ -70,10 +70,10 @@ static void block(uint32_t state[8], const unsigned char *data)
                (rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10);
     memcpy(v, state, sizeof v);
     for (int i = 0; i < 64; i++) {
-        uint32_t a = v[7] + (rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)) +
-                     ((v[4] & v[5]) ^ (~v[4] & v[6])) + rounds[i] + w[i];
-        uint32_t b = (rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)) +
-                     ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+        uint32_t a = v[7] + (rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) +
+                     rounds[i] + w[i];
+        uint32_t b =
+            (rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
         memmove(v + 1, v, 7 * sizeof *v);
         v[4] += a;
         v[0] = a + b;

@@ -14,8 +14,8 @@
 #include <tenon/error.h>
 #include <tenon/extend.h>
 #include <tenon/file.h>
-#include <tenon/forward.h>
 #include <tenon/formats.h>
+#include <tenon/forward.h>
 #include <tenon/layer.h>
 #include <tenon/lazy.h>
 #include <tenon/list.h>
