@@ -56,8 +56,7 @@ struct tni_derivative {
     /* The tangent of the result from those of the inputs (NULL where one is absent). NULL: the operator itself if
      * linear, else from vjp: the jvp is the vjp of the vjp. */
     tn_tensor *(*jvp)(const tni_call *call, tn_tensor *const *tangents);
-    const char *(*named)(const void *attr); /* instead of name, where the attributes decide */
-    const char *(*named_by)(const tni_node *node); /* the same where shapes decide */
+    const char *(*named)(const tni_node *node); /* instead of name, where attributes, form or shapes decide */
 };
 
 /* Of operators whose result is constant for autograd: comparisons, indices, zeros_like. */

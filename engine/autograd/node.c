@@ -72,6 +72,12 @@ static void node_destroy(void *object)
     thread->being_freed = NULL;
 }
 
+/* Of a list that was not given n is negative. */
+static int count_of(const tni_ints *ints)
+{
+    return ints->n > 0 ? ints->n : 0;
+}
+
 /* Lists inside an attribute struct are copied behind it, 8 bytes an entry or an index entry each. */
 static size_t list_bytes(const tni_op *op, const void *attr)
 {
@@ -81,7 +87,7 @@ static size_t list_bytes(const tni_op *op, const void *attr)
         if (op->params[p].input >= 0)
             continue;
         if (op->params[p].code == 'L' || op->params[p].code == 'J')
-            bytes += (size_t)((const tni_ints *)(const void *)field)->n * sizeof(int64_t);
+            bytes += (size_t)count_of((const tni_ints *)(const void *)field) * sizeof(int64_t);
         else if (op->params[p].code == 'R')
             bytes += (size_t)((const tni_index_list *)(const void *)field)->n * sizeof(tn_index);
     }
@@ -99,10 +105,11 @@ static void copy_attr(const tni_op *op, char *to, const void *attr)
             continue;
         if (op->params[p].code == 'L' || op->params[p].code == 'J') {
             tni_ints *ints = (tni_ints *)(void *)field;
-            bytes = (size_t)ints->n * sizeof *ints->data;
+            bytes = (size_t)count_of(ints) * sizeof *ints->data;
             if (bytes)
                 memcpy(list, ints->data, bytes);
-            ints->data = (int64_t *)(void *)list;
+            if (ints->data) /* no list and an empty one may mean different things */
+                ints->data = (int64_t *)(void *)list;
         } else if (op->params[p].code == 'R') {
             tni_index_list *index = (tni_index_list *)(void *)field;
             bytes = (size_t)index->n * sizeof *index->data;
@@ -201,9 +208,7 @@ const char *tni_node_name(const tni_node *node, char *buf, size_t size)
     const tni_derivative *derivative = node->op->derivative;
     if (node->slices)
         return "CopySlices";
-    const char *name = derivative->named_by ? derivative->named_by(node)
-                       : derivative->named  ? derivative->named(node->attr)
-                                            : derivative->name;
+    const char *name = derivative->named ? derivative->named(node) : derivative->name;
     if (name)
         return name;
     const char *op = node->op->name[TNI_NEW] ? node->op->name[TNI_NEW] : node->op->name[TNI_IN_PLACE];

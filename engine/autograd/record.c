@@ -159,6 +159,7 @@ static inline __attribute__((always_inline)) tn_status attach(tni_call *call, co
             out->autograd = &node->as_meta;
             out->keys |= TNI_KEY_TAPE;
             if (TNI_UNLIKELY(out->base != NULL)) {
+                node->flags |= TNI_NODE_VIEW;
                 out->creation = tni_view_creation(call, out);
                 out->tape_version = out->counter->version;
             }

@@ -144,7 +144,8 @@ static void slices_vjp(tni_vjp *v, const tni_slices *slices)
     v->grad = part ? tni_tape_ops->clone(part) : NULL;
     if (!v->grad)
         return;
-    v->node->op->derivative->vjp(v);
+    if (v->node->op->derivative->vjp)
+        v->node->op->derivative->vjp(v);
     v->grad = grad;
     tn_tensor *through = v->grads[0];
     v->grads[0] = all;

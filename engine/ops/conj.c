@@ -8,6 +8,7 @@
 #include "core/lazy.h"
 #include "ops/copy.h"
 #include "ops/operators.h"
+#include "ops/tape.h"
 
 static bool is_complex(const tn_tensor *x)
 {
@@ -55,9 +56,19 @@ static void copy_run(const tni_call *call, void *workspace)
     tni_copy_elements(tni_data(out), out->strides, (tn_dtype)out->dtype, call->in[0]);
 }
 
+static void conj_vjp(tni_vjp *v)
+{
+    v->grads[0] = tn_conj(v->grad);
+}
+
+static const tni_derivative conj_derivative = {.linear = true, .vjp = conj_vjp};
+static const tni_derivative resolve_conj_derivative = {.name = "CloneBackward0", .linear = true, .vjp = tni_vjp_pass};
+static const tni_derivative resolve_neg_derivative = {.name = "CloneBackward0", .linear = true, .vjp = tni_vjp_pass};
+
 #define LAZY_OP(op, text)                                                                                              \
     const tni_op tni_op_##op = {.name = TNI_NAMES_NEW(op), .params = {TNI_TENSOR("self", 0)}, .n_params = 1,           \
-                                .n_in = 1, .n_out = 1, .infer = op##_infer, .run = copy_run, .samples = text};         \
+                                .n_in = 1, .n_out = 1, .infer = op##_infer, .run = copy_run, .samples = text,          \
+                                .derivative = &op##_derivative};                                                       \
                                                                                                                        \
     tn_tensor *tn_##op(tn_tensor *x)                                                                                   \
     {                                                                                                                  \

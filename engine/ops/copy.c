@@ -16,6 +16,7 @@
 #include "dispatch/op.h"
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
+#include "ops/tape.h"
 
 typedef struct to_attr {
     tn_dtype dtype; /* NONE: x's */
@@ -206,13 +207,23 @@ static void copy_run(const tni_call *call, void *workspace)
     run_copy(&it);
 }
 
+static void copy_vjp(tni_vjp *v)
+{
+    tni_vjp_none(v);
+    v->grads[1] = v->grad;
+}
+
+static const tni_derivative clone_derivative = {.linear = true, .vjp = tni_vjp_pass};
+static const tni_derivative to_derivative = {.name = "ToCopyBackward0", .linear = true, .vjp = tni_vjp_pass};
+static const tni_derivative copy_derivative = {.name = "CopyBackwards", .linear = true, .vjp = copy_vjp};
+
 static const to_attr to_default = {TN_DTYPE_NONE, false, TN_PRESERVE_FORMAT};
 
 const tni_op tni_op_clone = {
     .name = TNI_NAMES_NEW(clone),
     .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("memory_format", 'M', to_attr, format)}, .n_params = 2, .n_in = 1,
     .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(to_attr), .attr_default = &to_default,
-    .infer = clone_infer, .run = clone_run,
+    .infer = clone_infer, .run = clone_run, .derivative = &clone_derivative,
     .samples = "[3,4] | [] | [0,3] | [2,3,4] | [1,5] | [2,3,4,5] 1 | [2,3,4] 0 | ! [3,4] 1"};
 
 const tni_op tni_op_to = {
@@ -220,13 +231,14 @@ const tni_op tni_op_to = {
     .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dtype", 'D', to_attr, dtype),
                TNI_OPTIONAL("copy", 'B', to_attr, copy), TNI_OPTIONAL("memory_format", 'M', to_attr, format)},
     .n_params = 4, .n_in = 1, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(to_attr),
-    .attr_default = &to_default, .infer = to_infer, .run = clone_run,
+    .attr_default = &to_default, .infer = to_infer, .run = clone_run, .derivative = &to_derivative,
     .samples = "[3,4] float64 | [3,4] none true | [2,3,4,5] float32 false 1 | ! [3,4] none false 2 | [3,4] float32 | "
         "[5] int64 | [] bool | [0] float64 | [2,3,4] int64"};
 
 const tni_op tni_op_copy = {
     .name = TNI_NAMES_IN_PLACE(copy), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("src", 1)}, .n_params = 2,
     .n_in = 2, .n_out = 1, .dtypes = TNI_ALL_NUMBERS, .infer = copy_infer, .run = copy_run,
+    .derivative = &copy_derivative,
     .samples = "[3,4] [3,4] | [3,4] [4] | [3,4] [] | [0,4] [4] | ! [3,4] [3] | ! [4] [3,4] | ! [1] [2]"};
 
 tn_tensor *tn_clone(tn_tensor *x)

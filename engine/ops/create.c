@@ -5,7 +5,6 @@
 #include <string.h>
 #include <tenon/ops.h>
 
-#include "autograd/derivative.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/pool.h"
@@ -16,6 +15,7 @@
 #include "ops/create.h"
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
+#include "ops/tape.h"
 
 enum { ZEROS = 0, ONES = 1, FULL };
 
@@ -320,18 +320,22 @@ const tni_op tni_op_arange = {
     .samples = "0 12 | 5 0 -2 | 0 1 0.25 | 0 0 | 1 4 1 float64 | ! 0 5 0 | ! 0 5 -1 | ! 0 inf | ! 0 nan | "
         "! 0 -9223372036854775808 -1"};
 
+static const tni_derivative zero_derivative = {.linear = true, .vjp = tni_vjp_none};
+static const tni_derivative fill_derivative = {.name = "FillBackward2", .vjp = tni_vjp_none};
+
 static const fill_attr fill_default = {{TN_SCALAR_INT, {0}}};
 
 const tni_op tni_op_fill = {
     .name = TNI_NAMES_IN_PLACE(fill), .params = {TNI_TENSOR("self", 0), TNI_ATTR("value", 'S', fill_attr, value)},
     .n_params = 2, .n_in = 1, .n_out = 1, .overlap_allowed = true, .dtypes = TNI_ALL_NUMBERS,
     .attr_bytes = sizeof(fill_attr), .attr_default = &fill_default, .infer = fill_infer, .run = fill_run,
+    .derivative = &fill_derivative,
     .samples = "[3,4] 2.5 | [] 1 | [0] 1 | [2,3,4] true"};
 
 const tni_op tni_op_zero = {
     .name = TNI_NAMES_IN_PLACE(zero), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
     .overlap_allowed = true, .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(fill_attr), .attr_default = &fill_default,
-    .infer = fill_infer, .run = fill_run, .derivative = &tni_constant,
+    .infer = fill_infer, .run = fill_run, .derivative = &zero_derivative,
     .samples = "[3,4] | [] | [0]"};
 
 static tn_tensor *create(const tni_op *op, const int64_t *size, int ndim, tn_scalar value, tn_dtype dtype)

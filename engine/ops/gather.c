@@ -11,6 +11,7 @@
  * without alpha; else at each step. */
 #include <string.h>
 #include <tenon/ops.h>
+#include <tenon/views.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -24,6 +25,7 @@
 #include "ops/index.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
+#include "ops/tape.h"
 
 typedef struct gather_attr {
     int64_t dim;
@@ -434,13 +436,69 @@ static void add_run(const tni_call *call, void *workspace)
     end_sums(call, &t);
 }
 
+static int dim_of_call(const tni_vjp *v)
+{
+    return (int)((const gather_attr *)v->attr)->dim;
+}
+
+static void select_vjp(tni_vjp *v)
+{
+    v->grads[0] = tn_index_add(tni_zeros_of(v, 0), dim_of_call(v), tni_saved_input(v, 1), v->grad, tn_int(1));
+}
+
+static void gather_vjp(tni_vjp *v)
+{
+    v->grads[0] = tn_scatter_add(tni_zeros_of(v, 0), dim_of_call(v), tni_saved_input(v, 1), v->grad);
+}
+
+/* What of src lies beyond the index is not read. */
+static void scatter_vjp(tni_vjp *v)
+{
+    const tni_shape src = tni_input_shape(v, 2);
+    if (tni_needs(v, 0))
+        v->grads[0] = v->grad;
+    if (!tni_needs(v, 2))
+        return;
+    tn_tensor *at = tni_saved_input(v, 1), *read = tn_gather(v->grad, dim_of_call(v), at);
+    if (!read || tni_same_dims(at->sizes, at->ndim, src.sizes, src.ndim)) {
+        v->grads[2] = read;
+        return;
+    }
+    tn_tensor *all = tni_zeros_of(v, 2), *part = all;
+    for (int d = 0; d < src.ndim && at->ndim == src.ndim; d++)
+        part = tn_narrow(part, d, 0, at->sizes[d]);
+    if (at->numel > 0)
+        tn_copy_(part, read);
+    v->grads[2] = all;
+}
+
+static void add_vjp(tni_vjp *v)
+{
+    tn_scalar alpha = ((const gather_attr *)v->attr)->alpha;
+    if (alpha.kind == TN_SCALAR_COMPLEX)
+        alpha.value.c.im = -alpha.value.c.im;
+    if (tni_needs(v, 0))
+        v->grads[0] = v->grad;
+    if (!tni_needs(v, 2))
+        return;
+    tn_tensor *read = tn_index_select(v->grad, dim_of_call(v), tni_saved_input(v, 1));
+    v->grads[2] = is_one(alpha) ? read : tn_mul_scalar(read, alpha);
+}
+
+/* Only the gradient of src is read at the index. */
+static const tni_derivative index_select_derivative = {.saves = {TNI_SAVE(1)}, .linear = true, .vjp = select_vjp};
+static const tni_derivative gather_derivative = {.saves = {TNI_SAVE(1)}, .linear = true, .vjp = gather_vjp};
+static const tni_derivative scatter_add_derivative = {.saves = {0, 0, TNI_SAVE(1)}, .linear = true,
+                                                      .vjp = scatter_vjp};
+static const tni_derivative index_add_derivative = {.saves = {0, 0, TNI_SAVE(1)}, .linear = true, .vjp = add_vjp};
+
 #define PICK_DTYPES (TNI_ANY_REALS | TNI_COMPLEXES)
 #define DIM_INDEX TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', gather_attr, dim), TNI_TENSOR("index", 1)
 
 const tni_op tni_op_index_select = {
     .name = TNI_NAMES_NEW(index_select), .params = {DIM_INDEX}, .n_params = 3, .n_in = 2, .n_out = 1, .zero_through = 1,
     .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(gather_attr), .attr_default = &gather_default,
-    .infer = select_infer, .run = pick_run,
+    .infer = select_infer, .run = pick_run, .derivative = &index_select_derivative,
     .samples = "[4] 0 <6:4> | [3,4] 0 <2:3> | [3,4] -1 <5:4> | [2,3,4] 1 <2:3> | [3] 0 <:3> | [] 0 <1:1> | "
         "[] -1 <:1> | [3,4] 0 <0:3> | [0,4] 1 <2:4> | ! [3,4] 2 <2:3> | ! [3,4] 0 <2,1:3> | ! [] 0 <2:1>"};
 
@@ -448,6 +506,7 @@ const tni_op tni_op_gather = {
     .name = TNI_NAMES_NEW(gather), .params = {DIM_INDEX}, .n_params = 3, .n_in = 2, .n_out = 1, .zero_through = 1,
     .dtypes = PICK_DTYPES,
     .attr_bytes = sizeof(gather_attr), .attr_default = &gather_default, .infer = gather_infer, .run = pick_run,
+    .derivative = &gather_derivative,
     .samples = "[4] 0 <6:4> | [3,4] 0 <5,4:3> | [3,4] -1 <2,3:4> | [2,3,4] 1 <2,4,3:3> | [] 0 <:1> | [] 0 <3:1> | "
         "[3] 0 <:3> | [3,4] 0 <0,4:3> | [3,4] 1 <0:4> | ! [3,4] 0 <2,5:3> | ! [3,4] 0 <2:3> | ! [3,4] 2 <2,2:3>"};
 
@@ -455,6 +514,7 @@ const tni_op tni_op_scatter_add = {
     .name = TNI_NAMES_NEW_IN_PLACE(scatter_add), .params = {DIM_INDEX, TNI_TENSOR("src", 2)}, .n_params = 4, .n_in = 3,
     .n_out = 1, .dtypes = PICK_DTYPES, .attr_bytes = sizeof(gather_attr), .attr_default = &gather_default,
     .infer = scatter_infer, .workspace = sums_workspace, .run = scatter_run,
+    .derivative = &scatter_add_derivative,
     .samples = "[4] 0 <6:4> [6] | [3,4] 0 <5,4:3> [5,4] | [3,4] -1 <2,6:4> [3,7] | [2,3,4] 1 <2,4,3:3> [2,4,3] | "
         "[] 0 <:1> [] | [] 0 <3:1> [3] | [3] 0 <:3> [1] | [3,4] 0 <0,4:3> [0,4] | ! [3,4] 0 <2,5:3> [2,5] | "
         "! [3,4] 0 <2,3:3> [1,3] | ! [3,4] 0 <2:3> [2] | ! [3,4] 2 <2,2:3> [2,2]"};
@@ -464,6 +524,7 @@ const tni_op tni_op_index_add = {
     .params = {DIM_INDEX, TNI_TENSOR("source", 2), TNI_OPTIONAL("alpha", 'S', gather_attr, alpha)}, .n_params = 5,
     .n_in = 3, .n_out = 1, .dtypes = PICK_DTYPES | TNI_COMPLEX_HALF, .attr_bytes = sizeof(gather_attr),
     .attr_default = &gather_default, .infer = add_infer, .workspace = sums_workspace, .run = add_run,
+    .derivative = &index_add_derivative,
     .samples = "[4] 0 <6:4> [6] | [3,4] 0 <5:3> [5,4] | [3,4] -1 <6:4> [3,6] | [2,3,4] 1 <4:3> [2,4,4] | "
         "[] 0 <1:1> [] | [3] 0 <:3> [1] | [3,4] 0 <0:3> [0,4] | ! [3,4] 0 <2:3> [3,4] | ! [3,4] 0 <2:3> [2,3] | "
         "! [3,4] 0 <2,1:3> [2,4] | ! [3,4] 2 <2:3> [2,4]"};

@@ -10,6 +10,7 @@
 #include "ops/create.h"
 #include "ops/index.h"
 #include "ops/operators.h"
+#include "ops/tape.h"
 #include "ops/view_cut.h"
 
 typedef struct index_attr {
@@ -179,9 +180,29 @@ static tn_status getitem_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
+/* That of the last view in PyTorch's way, one an entry; among several a whole dim is none. */
+static const char *getitem_node(const tni_node *node)
+{
+    const tni_index_list *index = &((const index_attr *)node->attr)->index;
+    for (int i = index->n - 1; i >= 0; i--) {
+        const tn_index *entry = &index->data[i];
+        bool whole = entry->as.slice.start == 0 && entry->as.slice.stop == TN_SLICE_END && entry->as.slice.step == 1;
+        if (entry->kind == TN_INDEX_INTEGER)
+            return "SelectBackward0";
+        if (entry->kind == TN_INDEX_NEW_AXIS)
+            return "UnsqueezeBackward0";
+        if (entry->kind == TN_INDEX_SLICE && (!whole || index->n == 1))
+            return "SliceBackward0";
+    }
+    return "AliasBackward0";
+}
+
+static const tni_derivative getitem_derivative = {.named = getitem_node, .linear = true, .vjp = tni_vjp_part};
+
 const tni_op tni_op_getitem = {
     .name = TNI_NAMES_NEW(getitem), .params = {TNI_TENSOR("self", 0), TNI_ATTR("index", 'R', index_attr, index)},
     .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(index_attr), .infer = getitem_infer,
+    .derivative = &getitem_derivative,
     .samples = "[5,3] {1} | [5,3] {:,1:} | [5,3] {::2,-1} | [2,3,4] {...,0} | [2,3] {^,:,^} | [4] {9:} | [] {...} | "
         "[] {} | [2,3,4] {1,...,2} | [2,2,2] {...,0,...} | [3] {^,-2} | ! [5,3] {5} | ! [5,3] {0,0,0} | "
         "! [5] {::0} | ! [] {0} | ! [5] {0,:} | ! [5] {...,0,...,0}"};

@@ -149,6 +149,6 @@ static const char *linear_node(const tni_node *node)
 }
 
 const tni_derivative tni_matmul_derivative = {
-    .saves = {TNI_SAVE(1), TNI_SAVE(0)}, .vjp = matmul_vjp, .named_by = matmul_node};
+    .saves = {TNI_SAVE(1), TNI_SAVE(0)}, .vjp = matmul_vjp, .named = matmul_node};
 const tni_derivative tni_linear_derivative = {
-    .saves = {TNI_SAVE(1), TNI_SAVE(0), 0}, .vjp = linear_vjp, .named_by = linear_node};
+    .saves = {TNI_SAVE(1), TNI_SAVE(0), 0}, .vjp = linear_vjp, .named = linear_node};

@@ -133,9 +133,9 @@ static void sum_vjp(tni_vjp *v)
     v->grads[0] = expanded(v, v->grad);
 }
 
-static const char *sum_node(const void *attr)
+static const char *sum_node(const tni_node *node)
 {
-    return ((const tni_reduce_attr *)attr)->dims.n == 0 ? "SumBackward0" : "SumBackward1";
+    return ((const tni_reduce_attr *)node->attr)->dims.n == 0 ? "SumBackward0" : "SumBackward1";
 }
 
 static const tni_derivative sum_derivative = {.linear = true, .vjp = sum_vjp, .named = sum_node};
@@ -158,9 +158,9 @@ static void mean_vjp(tni_vjp *v)
     v->grads[0] = expanded(v, tn_div_scalar(v->grad, n));
 }
 
-static const char *mean_node(const void *attr)
+static const char *mean_node(const tni_node *node)
 {
-    return ((const tni_reduce_attr *)attr)->dims.n == 0 ? "MeanBackward0" : "MeanBackward1";
+    return ((const tni_reduce_attr *)node->attr)->dims.n == 0 ? "MeanBackward0" : "MeanBackward1";
 }
 
 /* Those that are as far out as the result share its gradient. Over all elements NaN counts as equal to NaN, along dims

@@ -26,6 +26,37 @@ tn_tensor *tni_sum_to(tn_tensor *x, const int64_t *sizes, int ndim)
     return sum && lead > 0 ? tn_view(sum, sizes, ndim) : sum;
 }
 
+tn_tensor *tni_zeros_of(const tni_vjp *v, int i)
+{
+    const tni_shape shape = tni_input_shape(v, i);
+    tn_tensor *zeros = tn_new_zeros(v->grad, shape.sizes, shape.ndim);
+    return zeros ? tn_to(zeros, shape.dtype) : NULL;
+}
+
+void tni_vjp_pass(tni_vjp *v)
+{
+    v->grads[0] = v->grad;
+}
+
+void tni_vjp_reshape(tni_vjp *v)
+{
+    const tni_shape shape = tni_input_shape(v, 0);
+    v->grads[0] = tn_reshape(v->grad, shape.sizes, shape.ndim);
+}
+
+void tni_vjp_part(tni_vjp *v)
+{
+    tn_tensor *all = tni_zeros_of(v, 0), *part = all ? tni_call_new(v->node->op, &all, v->attr) : NULL;
+    if (part && tn_copy_(part, v->grad) == TN_OK)
+        v->grads[0] = all;
+}
+
+void tni_vjp_none(tni_vjp *v)
+{
+    if (tni_needs(v, 0) && !v->node->slices) /* there the part that was written is cleared */
+        v->grads[0] = tni_zeros_of(v, 0);
+}
+
 static tn_tensor *ones_like(tn_tensor *x)
 {
     return tn_ones_like(x, TN_DTYPE_NONE, TN_PRESERVE_FORMAT);

@@ -7,6 +7,7 @@
 #include "ops/copy.h"
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
+#include "ops/tape.h"
 
 enum { LOWER, UPPER };
 
@@ -56,13 +57,21 @@ static void triangle_run(const tni_call *call, void *workspace)
     }
 }
 
+/* The same triangle of the gradient. */
+static void triangle_vjp(tni_vjp *v)
+{
+    v->grads[0] = tni_call_new(v->node->op, &v->grad, v->attr);
+}
+
+static const tni_derivative triangle_derivative = {.linear = true, .vjp = triangle_vjp};
+
 #define TRIANGLE(op, row)                                                                                       \
     const tni_op tni_op_##op = {                                                                                \
         .name = {#op, #op "_", NULL},                                                                           \
         .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("diagonal", 'I', triangle_attr, k)}, .n_params = 2,      \
         .n_in = 1, .n_out = 1,                                                                                  \
         .dtypes = TNI_REALS | TNI_BOOLS | TNI_COMPLEXES | TNI_COMPLEX_HALF, .attr_bytes = sizeof(triangle_attr), \
-        .infer = triangle_infer, .run = triangle_run, .family = row,                                            \
+        .infer = triangle_infer, .run = triangle_run, .derivative = &triangle_derivative, .family = row,        \
         .samples = "[3,4] | [4,3] 1 | [3,3] -1 | [2,3,4] | [0,3] | [3,0] | [3,4] 100 | ! [4] | ! []"};          \
                                                                                                                 \
     tn_tensor *tn_##op(tn_tensor *x, int64_t k)                                                                 \

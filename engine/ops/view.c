@@ -11,6 +11,7 @@
 #include "dispatch/op.h"
 #include "ops/copy.h"
 #include "ops/operators.h"
+#include "ops/tape.h"
 
 typedef struct size_attr {
     tni_ints size;
@@ -242,11 +243,21 @@ static tn_status contiguous_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
+/* As PyTorch, whose reshape is a view, or a view of a copy that nobody else has. */
+static const char *reshape_node(const tni_node *node)
+{
+    return node->flags & TNI_NODE_VIEW ? "ViewBackward0" : "UnsafeViewBackward0";
+}
+
+static const tni_derivative view_derivative = {.name = "ViewBackward0", .linear = true, .vjp = tni_vjp_reshape};
+static const tni_derivative reshape_derivative = {.named = reshape_node, .linear = true, .vjp = tni_vjp_reshape};
+static const tni_derivative contiguous_derivative = {.name = "CloneBackward0", .linear = true, .vjp = tni_vjp_pass};
+
 #define SIZE_PARAMS {TNI_TENSOR("self", 0), TNI_ATTR("size", 'L', size_attr, size)}
 
 const tni_op tni_op_view = {
     .name = TNI_NAMES_NEW(view), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
-    .attr_bytes = sizeof(size_attr), .infer = view_infer,
+    .attr_bytes = sizeof(size_attr), .infer = view_infer, .derivative = &view_derivative,
     .samples = "[3,4] (12) | [3,4] (2,-1) | [2,3,4] (6,4) | [] (1,1) | [2,0,3] (0,7) | [6] (3,1,2) |"
         "! [3,4] (5) | ! [3,4] (-1,-1) | ! [3,4] (-1,5) | ! [3,0] (-1,0) | ! [4] (-4)"};
 
@@ -254,12 +265,12 @@ const tni_op tni_op_view = {
 
 const tni_op tni_op_view_as = {
     .name = TNI_NAMES_NEW(view_as), .params = TWO_TENSORS, .n_params = 2, .n_in = 2, .n_out = 1,
-    .infer = view_as_infer,
+    .infer = view_as_infer, .derivative = &view_derivative,
     .samples = "[3,4] [12] | [2,3,4] [6,4] | [] [1,1] | [2,0,3] [0,7] | ! [3,4] [5] | ! [3,4] []"};
 
 const tni_op tni_op_reshape = {
     .name = TNI_NAMES_NEW(reshape), .params = SIZE_PARAMS, .n_params = 2, .n_in = 1, .n_out = 1,
-    .attr_bytes = sizeof(size_attr), .infer = reshape_infer, .run = copy_in_order,
+    .attr_bytes = sizeof(size_attr), .infer = reshape_infer, .run = copy_in_order, .derivative = &reshape_derivative,
     .samples = "[3,4] (12) | [3,4] (2,-1) | [2,3,4] (6,4) | [] (1,1) | [2,0,3] (0,7) | [5] (5,1) |"
         "! [3,4] (5) | ! [3,4] (-1,-1) | ! [3,4] (-1,5) | ! [3,0] (-1,0)"};
 
@@ -270,7 +281,7 @@ const tni_op tni_op_flatten = {
     .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("start_dim", 'I', flatten_attr, start),
                TNI_OPTIONAL("end_dim", 'I', flatten_attr, end)},
     .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(flatten_attr), .attr_default = &flatten_all,
-    .infer = flatten_infer, .run = copy_in_order,
+    .infer = flatten_infer, .run = copy_in_order, .derivative = &reshape_derivative,
     .samples = "[3,4] | [2,3,4] 1 | [2,3,4] 0 1 | [2,3,4] 1 1 | [] | [] 0 0 | [5] | [2,0,3] -2 -1 | ! [3,4] 1 0 | "
         "! [3,4] 2 | ! [] 1"};
 
@@ -279,6 +290,7 @@ const tni_op tni_op_unflatten = {
     .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', unflatten_attr, dim),
                TNI_ATTR("size", 'L', unflatten_attr, size)},
     .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(unflatten_attr), .infer = unflatten_infer,
+    .derivative = &view_derivative,
     .samples = "[3,4] 1 (2,2) | [6,2] 0 (-1,3) | [5] -1 (1,5,1) | [0,2] 0 (0,7) | ! [3,4] 1 (3) | ! [3,4] 0 () | "
         "! [3,4] 0 (-1,-1) | ! [0,2] 0 (-1,0) | ! [] 0 (1) | ! [3] 1 (3)"};
 
@@ -286,6 +298,7 @@ const tni_op tni_op_contiguous = {
     .name = TNI_NAMES_NEW(contiguous),
     .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("memory_format", 'M', format_attr, format)}, .n_params = 2,
     .n_in = 1, .n_out = 1, .attr_bytes = sizeof(format_attr), .infer = contiguous_infer, .run = copy_in_order,
+    .derivative = &contiguous_derivative,
     .samples = "[3,4] | [2,3,4] | [] | [0,2] | [5,1,3] | [2,3,4,5] 1 | [2,1,4,5] 1 | "
         "[2,3,2,2,3] 2 | [3,4] 0 | ! [3,4] 1 | ! [2,3,4,5] 2"};
 

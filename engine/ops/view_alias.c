@@ -13,6 +13,7 @@
 #include "core/storage.h"
 #include "dispatch/op.h"
 #include "ops/operators.h"
+#include "ops/tape.h"
 
 typedef struct set_attr {
     int64_t offset;
@@ -243,10 +244,20 @@ static tn_status resize_alter(tni_call *call, const tni_meta *meta)
     return TN_OK;
 }
 
+/* What a tensor reads after set_ is another's. As in PyTorch the call is recorded and the walk refuses it. */
+static void set_vjp(tni_vjp *v)
+{
+    TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "backward", "\"%s\" has no derivative", v->node->op->name[TNI_IN_PLACE]);
+}
+
+static const tni_derivative alias_derivative = {.linear = true, .vjp = tni_vjp_pass};
+static const tni_derivative set_derivative = {.name = "NotImplemented", .vjp = set_vjp};
+
 #define ONE_TENSOR .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1
 
 const tni_op tni_op_alias = {
-    .name = TNI_NAMES_NEW(alias), ONE_TENSOR, .infer = alias_infer, .samples = "[3,4] | [] | [0,2]"};
+    .name = TNI_NAMES_NEW(alias), ONE_TENSOR, .infer = alias_infer, .derivative = &alias_derivative,
+    .samples = "[3,4] | [] | [0,2]"};
 
 const tni_op tni_op_detach = {
     .name = TNI_NAMES_NEW_IN_PLACE(detach), ONE_TENSOR, .infer = detach_infer, .alter = detach_alter, .family = DETACH,
@@ -265,7 +276,7 @@ const tni_op tni_op_set = {
                TNI_OPTIONAL("storage_offset", 'I', set_attr, offset),
                TNI_OPTIONAL("size", 'L', set_attr, size), TNI_OPTIONAL("stride", 'L', set_attr, stride)},
     .n_params = 5, .n_in = 2, .n_out = 1, .optional_in = 2, .attr_bytes = sizeof(set_attr),
-    .attr_default = &set_default, .infer = set_infer, .alter = set_alter,
+    .attr_default = &set_default, .infer = set_infer, .alter = set_alter, .derivative = &set_derivative,
     .samples = "[3,4] [2,5] | [] [3] | [0] [2,3,1,1,2,1] | [3,4] | [1] [12] 2 (2,3)"};
 
 const tni_op tni_op_set_data = {
@@ -278,7 +289,7 @@ const tni_op tni_op_set_strided = {
     .params = {TNI_TENSOR("self", 0), TNI_TENSOR("source", 1), TNI_ATTR("storage_offset", 'I', set_attr, offset),
                TNI_ATTR("size", 'L', set_attr, size), TNI_ATTR("stride", 'L', set_attr, stride)},
     .n_params = 5, .n_in = 2, .n_out = 1, .attr_bytes = sizeof(set_attr), .infer = set_strided_infer,
-    .alter = set_strided_alter,
+    .alter = set_strided_alter, .derivative = &set_derivative,
     .samples = "[1] [12] 2 (2,3) (4,1) | [3] [2] 0 () () | [3] [2,2] 9 (0) (5) | ! [1] [12] -1 (2) (1) | "
         "! [1] [12] 0 (2) (-1) | ! [1] [12] 0 (-2) (1) | ! [1] [12] 0 (2) (1,1)"};
 

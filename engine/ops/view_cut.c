@@ -1,4 +1,6 @@
 /* Views of a part: narrow, select, slice, diagonal, unfold. Rules of torch. */
+#include <tenon/create.h>
+#include <tenon/ops.h>
 #include <tenon/views.h>
 
 #include "base/checked.h"
@@ -6,6 +8,7 @@
 #include "core/geometry.h"
 #include "dispatch/op.h"
 #include "ops/operators.h"
+#include "ops/tape.h"
 #include "ops/view_cut.h"
 
 typedef struct range_attr {
@@ -181,11 +184,39 @@ static tn_status unfold_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
+/* Windows that overlap: an element gets the gradients of all its places. */
+static void unfold_vjp(tni_vjp *v)
+{
+    const range_attr *attr = v->attr;
+    if (attr->end >= attr->start) {
+        tni_vjp_part(v);
+        return;
+    }
+    const tni_shape shape = tni_input_shape(v, 0);
+    const int64_t all = -1;
+    int64_t n = 1;
+    for (int d = 0; d < shape.ndim; d++)
+        n *= shape.sizes[d];
+    tn_tensor *numbers = tn_arange(tn_int(0), tn_int(n), tn_int(1), TN_INT64);
+    tn_tensor *places = numbers ? tn_view(numbers, shape.sizes, shape.ndim) : NULL;
+    places = places ? tn_unfold(places, (int)attr->dim, attr->start, attr->end) : NULL;
+    tn_tensor *at = places ? tn_reshape(places, &all, 1) : NULL;
+    tn_tensor *sum = at ? tn_index_add(tn_new_zeros(v->grad, &n, 1), 0, at, tn_reshape(v->grad, &all, 1), tn_int(1))
+                        : NULL;
+    v->grads[0] = sum ? tn_view(sum, shape.sizes, shape.ndim) : NULL;
+}
+
+static const tni_derivative slice_derivative = {.name = "SliceBackward0", .linear = true, .vjp = tni_vjp_part};
+static const tni_derivative select_derivative = {.linear = true, .vjp = tni_vjp_part};
+static const tni_derivative diagonal_derivative = {.linear = true, .vjp = tni_vjp_part};
+static const tni_derivative unfold_derivative = {.linear = true, .vjp = unfold_vjp};
+
 const tni_op tni_op_narrow = {
     .name = TNI_NAMES_NEW(narrow),
     .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', range_attr, dim),
                TNI_ATTR("start", 'I', range_attr, start), TNI_ATTR("length", 'I', range_attr, end)},
     .n_params = 4, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(range_attr), .infer = narrow_infer,
+    .derivative = &slice_derivative,
     .samples = "[5,3] 0 1 3 | [5,3] -1 -2 2 | [4] 0 4 0 | ! [5] 0 2 4 | ! [5] 0 6 0 | ! [5] 0 0 -1 | "
         "! [5] 1 0 1 | ! [] 0 0 0"};
 
@@ -194,6 +225,7 @@ const tni_op tni_op_select = {
     .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', range_attr, dim),
                TNI_ATTR("index", 'I', range_attr, start)},
     .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(range_attr), .infer = select_infer,
+    .derivative = &select_derivative,
     .samples = "[5,3] 0 4 | [5,3] -1 -3 | [2] 0 1 | ! [5] 0 5 | ! [5] 0 -6 | ! [] 0 0 | ! [5] 1 0"};
 
 static const range_attr whole = {.dim = 0, .start = 0, .end = TN_SLICE_END, .step = 1};
@@ -204,7 +236,7 @@ const tni_op tni_op_slice = {
                TNI_OPTIONAL("start", 'I', range_attr, start), TNI_OPTIONAL("end", 'I', range_attr, end),
                TNI_OPTIONAL("step", 'I', range_attr, step)},
     .n_params = 5, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(range_attr), .attr_default = &whole,
-    .infer = slice_infer,
+    .infer = slice_infer, .derivative = &slice_derivative,
     .samples = "[5,3] 0 1 4 2 | [5,3] 1 -2 | [7] 0 none none 3 | [3] 0 100 200 | [3] 0 2 1 | ! [5] 0 0 5 0 | "
         "! [] 0 | ! [5] 1"};
 
@@ -215,7 +247,7 @@ const tni_op tni_op_diagonal = {
     .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("offset", 'I', diagonal_attr, offset),
                TNI_OPTIONAL("dim1", 'I', diagonal_attr, dim1), TNI_OPTIONAL("dim2", 'I', diagonal_attr, dim2)},
     .n_params = 4, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(diagonal_attr), .attr_default = &main_diagonal,
-    .infer = diagonal_infer,
+    .infer = diagonal_infer, .derivative = &diagonal_derivative,
     .samples = "[3,4] | [3,4] 1 | [3,4] -2 | [2,3,4] 0 -1 0 | [3,4] 4 | [3,4] -9223372036854775807 | [0,3] -1 | "
         "! [3] | ! [3,4] 0 0 0 | ! [3,4] 0 1 -1 | ! []"};
 
@@ -224,6 +256,7 @@ const tni_op tni_op_unfold = {
     .params = {TNI_TENSOR("self", 0), TNI_ATTR("dimension", 'I', range_attr, dim),
                TNI_ATTR("size", 'I', range_attr, start), TNI_ATTR("step", 'I', range_attr, end)},
     .n_params = 4, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(range_attr), .infer = unfold_infer,
+    .derivative = &unfold_derivative,
     .samples = "[7] 0 3 1 | [7,2] -2 2 3 | [5] 0 0 2 | [] 0 1 1 | [] -1 0 7 | ! [5] 0 6 1 | ! [5] 0 1 0 | "
         "! [5] 0 -1 1 | ! [] 0 2 1 | ! [5] 1 1 1"};
 

@@ -1,5 +1,6 @@
 /* Views that move, add or drop dims: transpose, swapaxes, swapdims, t, T, mT, H, mH, adjoint, permute, movedim,
  * moveaxis, unsqueeze, squeeze. Rules of torch. */
+#include <tenon/lazy.h>
 #include <tenon/views.h>
 
 #include "base/checked.h"
@@ -9,6 +10,7 @@
 #include "dispatch/op.h"
 #include "ops/operators.h"
 #include "ops/reduce_attr.h"
+#include "ops/tape.h"
 
 typedef struct pair_attr {
     int64_t dim0, dim1;
@@ -221,10 +223,96 @@ static tn_status squeeze_infer(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
+static void transpose_vjp(tni_vjp *v)
+{
+    const pair_attr *attr = v->attr;
+    v->grads[0] = tn_transpose(v->grad, (int)attr->dim0, (int)attr->dim1);
+}
+
+static void t_vjp(tni_vjp *v)
+{
+    v->grads[0] = tn_t(v->grad);
+}
+
+static void T_vjp(tni_vjp *v)
+{
+    v->grads[0] = tn_T(v->grad);
+}
+
+static bool conjugates(const tni_node *node)
+{
+    return node->op->family != TRANSPOSES && tni_dtype_kind((tn_dtype)node->dtype) == TNI_COMPLEX;
+}
+
+static void matrix_vjp(tni_vjp *v)
+{
+    tn_tensor *grad = v->grad->ndim > 1 ? tn_transpose(v->grad, -2, -1) : v->grad;
+    v->grads[0] = grad && conjugates(v->node) ? tn_conj(grad) : grad;
+}
+
+static void permute_vjp(tni_vjp *v)
+{
+    const tni_ints *dims = &((const dim_attr *)v->attr)->dims;
+    int64_t back[TN_MAX_NDIM];
+    for (int d = 0; d < dims->n; d++)
+        back[dims->data[d] < 0 ? dims->data[d] + dims->n : dims->data[d]] = d;
+    v->grads[0] = tn_permute(v->grad, back, dims->n);
+}
+
+static void movedim_vjp(tni_vjp *v)
+{
+    const move_attr *attr = v->attr;
+    v->grads[0] = tn_movedim(v->grad, attr->destination.data, attr->source.data, attr->source.n);
+}
+
+static void unsqueeze_vjp(tni_vjp *v)
+{
+    v->grads[0] = tn_squeeze_dim(v->grad, (int)((const pair_attr *)v->attr)->dim0);
+}
+
+static const char *transpose_node(const tni_node *node)
+{
+    return node->form == TNI_IN_PLACE ? "TransposeBackward1" : "TransposeBackward0";
+}
+
+static const char *t_node(const tni_node *node)
+{
+    return node->form == TNI_IN_PLACE ? "TBackward1" : "TBackward0";
+}
+
+static const char *matrix_node(const tni_node *node)
+{
+    return conjugates(node) ? "ConjBackward0" : "TransposeBackward0";
+}
+
+static const char *unsqueeze_node(const tni_node *node)
+{
+    return node->form == TNI_IN_PLACE ? "UnsqueezeBackward1" : "UnsqueezeBackward0";
+}
+
+/* Of all dims, of one, of several. */
+static const char *squeeze_node(const tni_node *node)
+{
+    static const char *const names[2][3] = {{"SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2"},
+                                            {"SqueezeBackward3", "SqueezeBackward4", "SqueezeBackward5"}};
+    const tni_ints *dims = &((const dim_attr *)node->attr)->dims;
+    return names[node->form == TNI_IN_PLACE][!dims->data ? 0 : dims->n == 1 ? 1 : 2];
+}
+
+static const tni_derivative transpose_derivative = {.named = transpose_node, .linear = true, .vjp = transpose_vjp};
+static const tni_derivative t_derivative = {.named = t_node, .linear = true, .vjp = t_vjp};
+static const tni_derivative T_derivative = {.name = "PermuteBackward0", .linear = true, .vjp = T_vjp};
+static const tni_derivative matrix_derivative = {.named = matrix_node, .linear = true, .vjp = matrix_vjp};
+static const tni_derivative permute_derivative = {.linear = true, .vjp = permute_vjp};
+static const tni_derivative movedim_derivative = {.name = "PermuteBackward0", .linear = true, .vjp = movedim_vjp};
+static const tni_derivative unsqueeze_derivative = {.named = unsqueeze_node, .linear = true, .vjp = unsqueeze_vjp};
+static const tni_derivative squeeze_derivative = {.named = squeeze_node, .linear = true, .vjp = tni_vjp_reshape};
+
 #define PAIR_ROW(row)                                                                                                  \
     .name = TNI_NAMES_NEW_IN_PLACE(row),                                                                               \
     .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim0", 'I', pair_attr, dim0), TNI_ATTR("dim1", 'I', pair_attr, dim1)}, \
-    .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(pair_attr), .infer = transpose_infer
+    .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(pair_attr), .infer = transpose_infer,    \
+    .derivative = &transpose_derivative
 
 const tni_op tni_op_transpose = {
     PAIR_ROW(transpose),
@@ -236,17 +324,17 @@ const tni_op tni_op_swapdims = {PAIR_ROW(swapdims), .samples = "[3,4] 0 1 | [2,3
 
 const tni_op tni_op_t = {
     .name = TNI_NAMES_NEW_IN_PLACE(t), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
-    .infer = t_infer,
+    .infer = t_infer, .derivative = &t_derivative,
     .samples = "[3,4] | [5] | [] | [0,3] | ! [2,3,4]"};
 
 const tni_op tni_op_T = {
     .name = TNI_NAMES_NEW(T), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,
-    .infer = T_infer,
+    .infer = T_infer, .derivative = &T_derivative,
     .samples = "[3,4] | [2,3,4] | [5] | []"};
 
 #define MATRIX_ROW(row, kind)                                                                                          \
     .name = TNI_NAMES_NEW(row), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1,               \
-    .infer = matrix_infer, .family = (kind)
+    .infer = matrix_infer, .derivative = &matrix_derivative, .family = (kind)
 
 const tni_op tni_op_mT = {MATRIX_ROW(mT, TRANSPOSES), .samples = "[3,4] | [2,3,4] | [] | [2,0,3] | ! [3]"};
 const tni_op tni_op_H = {MATRIX_ROW(H, CONJUGATES_ONE), .samples = "[3,4] | [] | ! [3] | ! [2,3,4]"};
@@ -256,6 +344,7 @@ const tni_op tni_op_adjoint = {MATRIX_ROW(adjoint, CONJUGATES), .samples = "[3,4
 const tni_op tni_op_permute = {
     .name = TNI_NAMES_NEW(permute), .params = {TNI_TENSOR("self", 0), TNI_ATTR("dims", 'L', dim_attr, dims)},
     .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(dim_attr), .infer = permute_infer,
+    .derivative = &permute_derivative,
     .samples = "[2,3,4] (2,0,1) | [3,4] (-1,0) | [] () | [2,0,3] (1,2,0) | ! [3,4] (0) | ! [3,4] (0,0) | "
         "! [3,4] (0,2)"};
 
@@ -263,7 +352,8 @@ const tni_op tni_op_permute = {
     .name = TNI_NAMES_NEW(row),                                                                                        \
     .params = {TNI_TENSOR("self", 0), TNI_ATTR("source", 'J', move_attr, source),                                      \
                TNI_ATTR("destination", 'J', move_attr, destination)},                                                  \
-    .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(move_attr), .infer = movedim_infer
+    .n_params = 3, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(move_attr), .infer = movedim_infer,    \
+    .derivative = &movedim_derivative
 
 const tni_op tni_op_movedim = {
     MOVE_ROW(movedim),
@@ -275,12 +365,14 @@ const tni_op tni_op_moveaxis = {MOVE_ROW(moveaxis), .samples = "[2,3,4] 0 -1 | [
 const tni_op tni_op_unsqueeze = {
     .name = TNI_NAMES_NEW_IN_PLACE(unsqueeze), .params = {TNI_TENSOR("self", 0), TNI_ATTR("dim", 'I', pair_attr, dim0)},
     .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(pair_attr), .infer = unsqueeze_infer,
+    .derivative = &unsqueeze_derivative,
     .samples = "[3,4] 0 | [3,4] 1 | [3,4] -1 | [] 0 | [0] 1 | ! [3,4] 3 | ! [3,4] -4"};
 
 const tni_op tni_op_squeeze = {
     .name = TNI_NAMES_NEW_IN_PLACE(squeeze),
     .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("dim", 'J', dim_attr, dims)},
     .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(dim_attr), .infer = squeeze_infer,
+    .derivative = &squeeze_derivative,
     .samples = "[1,3,1] | [1,3,1] 0 | [1,3,1] 1 | [1,3,1] (0,-1) | [] | [1,0] | ! [1,3] 2 | ! [1,3] (0,0)"};
 
 /* The front of an operator of two dims, and of its in-place form. */

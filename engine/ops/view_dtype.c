@@ -1,6 +1,8 @@
 /* The same bytes as another dtype: view_dtype, view_as_real, view_as_complex, real, imag. Rules of torch's functions
  * of these names; view_dtype is Tensor.view(dtype), whose result shares memory and version but is no view that could
  * be differentiated. */
+#include <tenon/lazy.h>
+#include <tenon/ops.h>
 #include <tenon/views.h>
 
 #include "base/checked.h"
@@ -9,6 +11,7 @@
 #include "core/lazy.h"
 #include "dispatch/op.h"
 #include "ops/operators.h"
+#include "ops/tape.h"
 
 typedef struct dtype_attr {
     tn_dtype dtype;
@@ -183,26 +186,47 @@ static tn_status view_as_complex_infer(tni_call *call, tni_meta *meta)
     return check_place(name, x, whole);
 }
 
+static void view_as_real_vjp(tni_vjp *v)
+{
+    v->grads[0] = tn_view_as_complex(tn_contiguous(v->grad));
+}
+
+static void view_as_complex_vjp(tni_vjp *v)
+{
+    v->grads[0] = tn_view_as_real(tn_contiguous(tn_resolve_conj(v->grad)));
+}
+
+static const tni_derivative view_as_real_derivative = {.linear = true, .vjp = view_as_real_vjp};
+static const tni_derivative view_as_complex_derivative = {.linear = true, .vjp = view_as_complex_vjp};
+/* the walk makes the gradient of a real part complex */
+static const tni_derivative real_derivative = {.name = "SelectBackward0", .linear = true, .vjp = tni_vjp_pass};
+static const tni_derivative imag_derivative = {.name = "SelectBackward0", .linear = true, .vjp = tni_vjp_part};
+
 #define ONE_TENSOR .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1
 
 const tni_op tni_op_view_dtype = {
     .name = TNI_NAMES_NEW(view_dtype), .params = {TNI_TENSOR("self", 0), TNI_ATTR("dtype", 'D', dtype_attr, dtype)},
     .n_params = 2, .n_in = 1, .n_out = 1, .attr_bytes = sizeof(dtype_attr), .infer = view_dtype_infer,
+    .derivative = &tni_constant,
     .samples = "[3,4] int32 | [3,4] int8 | [3,4] float64 | [0,4] int64 | [] float32 | ! [] complex64 | "
         "! [3,3] float64"};
 
 const tni_op tni_op_view_as_real = {
-    .name = TNI_NAMES_NEW(view_as_real), ONE_TENSOR, .infer = view_as_real_infer, .samples = "! [3] | ! []"};
+    .name = TNI_NAMES_NEW(view_as_real), ONE_TENSOR, .infer = view_as_real_infer,
+    .derivative = &view_as_real_derivative, .samples = "! [3] | ! []"};
 
 const tni_op tni_op_view_as_complex = {
     .name = TNI_NAMES_NEW(view_as_complex), ONE_TENSOR, .infer = view_as_complex_infer,
+    .derivative = &view_as_complex_derivative,
     .samples = "[3,2] | [2] | [0,3,2] | ! [3] | ! []"};
 
 const tni_op tni_op_real = {
-    .name = TNI_NAMES_NEW(real), ONE_TENSOR, .infer = part_infer, .family = REAL, .samples = "[3,4] | [] | [0]"};
+    .name = TNI_NAMES_NEW(real), ONE_TENSOR, .infer = part_infer, .family = REAL, .derivative = &real_derivative,
+    .samples = "[3,4] | [] | [0]"};
 
 const tni_op tni_op_imag = {
-    .name = TNI_NAMES_NEW(imag), ONE_TENSOR, .infer = part_infer, .family = IMAG, .samples = "! [3,4] | ! []"};
+    .name = TNI_NAMES_NEW(imag), ONE_TENSOR, .infer = part_infer, .family = IMAG, .derivative = &imag_derivative,
+    .samples = "! [3,4] | ! []"};
 
 tn_tensor *tn_view_dtype(tn_tensor *x, tn_dtype dtype)
 {

@@ -106,39 +106,116 @@ static tn_status as_strided_infer(tni_call *call, tni_meta *meta)
 }
 
 /* The repeats are summed by the walk. */
-static void expand_vjp(tni_vjp *v)
+static const tni_derivative expand_derivative = {.name = "ExpandBackward0", .linear = true, .vjp = tni_vjp_pass};
+
+/* Sizes, strides and offset: where elements lie. */
+typedef struct places {
+    int64_t sizes[TN_MAX_NDIM], strides[TN_MAX_NDIM], offset;
+    int ndim;
+    bool empty;
+} places;
+
+/* Those of size 1 are left out. */
+static void find_places(places *p, const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset)
 {
-    v->grads[0] = v->grad;
+    *p = (places){.offset = offset};
+    for (int d = 0; d < ndim; d++) {
+        p->empty |= sizes[d] == 0;
+        if (sizes[d] == 1)
+            continue;
+        p->sizes[p->ndim] = sizes[d];
+        p->strides[p->ndim++] = strides[d];
+    }
 }
 
-static const tni_derivative expand_derivative = {.name = "ExpandBackward0", .linear = true, .vjp = expand_vjp};
-
-/* Elements from the beginning of a storage that a geometry reaches. */
-static int64_t reach_of(const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset)
+/* Elements from the beginning of a storage that are reached. */
+static int64_t reach_of(const places *p)
 {
     int64_t extent = 0;
-    tni_extent(sizes, strides, ndim, &extent); /* a tensor had it */
-    return offset + extent;
+    tni_extent(p->sizes, p->strides, p->ndim, &extent); /* a tensor had it */
+    return p->offset + extent;
 }
 
+/* Whether two elements may lie at one place: false when each dim, by the order of strides, steps over all within. */
+static bool may_meet(const places *p)
+{
+    int64_t reached = 0;
+    uint64_t done = 0;
+    for (int i = 0; i < p->ndim; i++) {
+        int next = -1;
+        for (int d = 0; d < p->ndim; d++)
+            if (!(done >> d & 1) && (next < 0 || p->strides[d] < p->strides[next]))
+                next = d;
+        done |= UINT64_C(1) << next;
+        if (p->strides[next] <= reached)
+            return true;
+        reached += (p->sizes[next] - 1) * p->strides[next];
+    }
+    return false;
+}
+
+/* The gradient, with what was repeated (strides 0) summed, in the dims of p, which loses those. */
+static tn_tensor *unrepeated(tn_tensor *grad, places *p)
+{
+    int repeats[TN_MAX_NDIM], n = 0, kept = 0;
+    grad = tn_reshape(grad, p->sizes, p->ndim);
+    for (int d = 0; d < p->ndim; d++) {
+        if (p->strides[d] == 0) {
+            repeats[n++] = d;
+            continue;
+        }
+        p->sizes[kept] = p->sizes[d];
+        p->strides[kept++] = p->strides[d];
+    }
+    p->ndim = kept;
+    return n > 0 ? tn_sum(grad, repeats, n, false, TN_DTYPE_NONE) : grad;
+}
+
+/* y + values at the places of p, which may come again. */
+static tn_tensor *added_at(tn_tensor *y, const places *p, tn_tensor *values)
+{
+    static const int64_t row = -1;
+    tn_tensor *numbers = tn_arange(tn_int(0), tn_int(y ? y->numel : 0), tn_int(1), TN_INT64);
+    tn_tensor *at = tn_reshape(tn_as_strided(numbers, p->sizes, p->strides, p->ndim, p->offset), &row, 1);
+    return tn_index_add(y, 0, at, tn_reshape(values, &row, 1), tn_int(1));
+}
+
+/* PyTorch's rule: a storage of zeros gets the gradients where the result's elements lie, in sum where some share a
+ * place; the input's elements read theirs, those that share a place an equal part each. */
 static void as_strided_vjp(tni_vjp *v)
 {
     const strided_attr *attr = v->attr;
     int ndim;
-    const int64_t *of = tni_saved_geometry(v, &ndim);
-    int64_t of_offset = of[2 * ndim], offset = attr->offset == TNI_OWN_OFFSET ? of_offset : attr->offset;
-    int64_t first = of_offset < offset ? of_offset : offset;
-    int64_t reach = reach_of(of, of + ndim, ndim, of_offset);
-    int64_t part_reach = reach_of(attr->size.data, attr->stride.data, attr->size.n, offset);
-    int64_t n = (reach > part_reach ? reach : part_reach) - first;
-    tn_tensor *all = tn_zeros(&n, 1, (tn_dtype)v->grad->dtype);
-    tn_tensor *part = all ? tn_as_strided(all, attr->size.data, attr->stride.data, attr->size.n, offset - first) : NULL;
-    if (part && tn_copy_(part, v->grad) == TN_OK)
-        v->grads[0] = tn_as_strided(all, of, of + ndim, ndim, of_offset - first);
+    const int64_t *in = tni_saved_geometry(v, &ndim), one = 1;
+    int64_t own = in[2 * ndim], offset = attr->offset == TNI_OWN_OFFSET ? own : attr->offset;
+    const int64_t first = own < offset ? own : offset;
+    places of, part;
+    find_places(&of, in, in + ndim, ndim, own - first);
+    find_places(&part, attr->size.data, attr->stride.data, attr->size.n, offset - first);
+    if (of.empty || part.empty) {
+        v->grads[0] = tni_zeros_of(v, 0);
+        return;
+    }
+    const int64_t reach = reach_of(&of), part_reach = reach_of(&part), n = reach > part_reach ? reach : part_reach;
+    tn_tensor *grad = unrepeated(v->grad, &part), *all = tn_new_zeros(v->grad, &n, 1);
+    if (may_meet(&part))
+        all = added_at(all, &part, grad);
+    else
+        tn_copy_(tn_as_strided(all, part.sizes, part.strides, part.ndim, part.offset), grad);
+    if (may_meet(&of)) {
+        tn_tensor *ones = tn_expand(tn_new_ones(v->grad, &one, 1), of.sizes, of.ndim);
+        all = tn_div(all, added_at(tn_new_zeros(v->grad, &n, 1), &of, ones)); /* 0/0 where the input has no element */
+    }
+    v->grads[0] = tn_as_strided(all, in, in + ndim, ndim, of.offset);
+}
+
+static const char *as_strided_node(const tni_node *node)
+{
+    return node->form == TNI_IN_PLACE ? "AsStridedBackward1" : "AsStridedBackward0";
 }
 
 static const tni_derivative as_strided_derivative = {
-    .name = "AsStridedBackward0", .geometry = true, .linear = true, .vjp = as_strided_vjp};
+    .named = as_strided_node, .geometry = true, .linear = true, .vjp = as_strided_vjp};
 
 tni_node *tni_as_strided_node(const char *function, const tn_tensor *x, tni_edge edge)
 {
