@@ -47,7 +47,8 @@ typedef struct tni_shape {
 struct tni_derivative {
     const char *name;           /* of the node as PyTorch prints it; NULL: made of the operator's, "AddBackward0" */
     uint8_t saves[TNI_MAX_IN];  /* what the gradient of input i is computed from; a number in a tensor's place counts */
-    bool geometry;              /* the node keeps sizes, strides and offset of input 0: tni_saved_geometry */
+    bool geometry;              /* the node keeps sizes, strides and offset of input 0: tni_saved_geometry; of an
+                                   operator that takes a list the shape of each input: tni_listed_shapes */
     bool linear;                /* the result is linear in all inputs that can be differentiated together: its tangent
                                    is the operator applied to theirs */
     void (*vjp)(tni_vjp *v);    /* NULL: constant. A new result requires no gradient, what is written gives none on */
@@ -79,6 +80,9 @@ tn_tensor *tni_saved_result(tni_vjp *v);
 /* The shape of input i, which is to be differentiated; of the result. */
 tni_shape tni_input_shape(const tni_vjp *v, int i);
 tni_shape tni_result_shape(const tni_vjp *v);
+
+/* The shapes of the inputs of an operator that takes a list, one after the other: ndim and sizes each. */
+const int64_t *tni_listed_shapes(const tni_vjp *v);
 
 /* sizes, strides (ndim each) and offset of input 0, of a derivative with `geometry`. */
 const int64_t *tni_saved_geometry(const tni_vjp *v, int *ndim);

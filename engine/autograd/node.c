@@ -122,16 +122,13 @@ static void copy_attr(const tni_op *op, char *to, const void *attr)
 }
 
 tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr, uint32_t n_edges, int n_saved,
-                       int ndim)
+                       int ndim, size_t geometry)
 {
     const bool owned = TNI_UNLIKELY(attr && attr != op->attr_default);
-    const bool geometry = op->derivative->geometry;
     size_t bytes = sizeof(tni_node) + n_edges * sizeof(tni_edge) + (size_t)n_saved * sizeof(tni_saved) +
                    (size_t)ndim * sizeof(int64_t);
-    size_t geometry_at = bytes, attr_at;
-    if (TNI_UNLIKELY(geometry))
-        bytes += (2 * TN_MAX_NDIM + 2) * sizeof(int64_t);
-    attr_at = bytes;
+    const size_t geometry_at = bytes, attr_at = bytes + geometry * sizeof(int64_t);
+    bytes = attr_at;
     if (owned)
         bytes += (op->attr_bytes + 7u) / 8u * 8u + list_bytes(op, attr);
     tni_node *node = tni_alloc(bytes);
@@ -141,7 +138,7 @@ tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr,
     }
     tni_node_begin(node, op, attr, n_edges, n_saved, bytes);
     node->ndim = (int8_t)ndim;
-    if (geometry)
+    if (geometry > 0)
         node->geometry = (int64_t *)(void *)((char *)node + geometry_at);
     for (uint32_t i = 0; i < n_edges; i++)
         node->edges[i] = 0;

@@ -56,7 +56,7 @@ struct tn_node {
     struct tni_hook *hooks; /* see the gradient of the result first: autograd/hooks.c */
     struct tni_tape *retains; /* of a tensor that wants the gradient kept (retain_grad); not held */
     tni_slices *slices;     /* NULL: the result is all of what was written */
-    int64_t *geometry;      /* of input 0, where the derivative asks for it; in the block */
+    int64_t *geometry;      /* of input 0, or the shapes of a list, where the derivative asks for it; in the block */
     uint32_t bytes;         /* of the block */
     uint32_t n_edges;
     union {
@@ -142,9 +142,9 @@ static inline __attribute__((always_inline)) void tni_node_begin(tni_node *node,
 tni_shape tni_edge_shape(tni_edge edge);
 
 /* A node with room for all that stands behind it; one reference, in no scope; edges and saved tensors are 0. `ndim`
- * dims of the result can be set. NULL with an error raised in the name of `function`. */
+ * dims of the result can be set; `geometry` numbers have room. NULL with an error raised in the name of `function`. */
 tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr, uint32_t n_edges, int n_saved,
-                       int ndim);
+                       int ndim, size_t geometry);
 
 /* The result's shape. It has as many dims as room was made for, or fewer. */
 static inline void tni_node_set_shape(tni_node *node, const tn_tensor *result)
@@ -157,8 +157,13 @@ static inline void tni_node_set_shape(tni_node *node, const tn_tensor *result)
         sizes[d] = result->sizes[d];
 }
 
-/* Keeps input 0's geometry; room for it was made when the operator's derivative asks for geometry. */
+/* Keeps input 0's geometry, in tni_geometry_count numbers: ndim, sizes, strides, offset. */
 void tni_node_set_geometry(tni_node *node, const tn_tensor *input);
+
+static inline size_t tni_geometry_count(const tn_tensor *input)
+{
+    return 2 * (size_t)input->ndim + 2;
+}
 
 /* Saves a tensor in the next free place. A result is saved without its history: NULL with an error. */
 static inline void tni_node_save_input(tni_node *node, int place, int input, tn_tensor *x)

@@ -58,16 +58,41 @@ static inline int count_saves(unsigned saves)
     return (int)(UINT64_C(0x4332322132212110) >> 4 * (saves & 15) & 15) + (int)(saves >> 7);
 }
 
+/* How many numbers the derivative has kept of the inputs' geometry. */
+static size_t geometry_of(const tni_call *call)
+{
+    size_t numbers = 0;
+    if (TNI_LIKELY(!call->op->derivative->geometry))
+        return 0;
+    if (!call->op->takes_list)
+        return tni_geometry_count(call->in[0]);
+    for (int i = 0; i < call->n_listed; i++)
+        numbers += 1 + (size_t)call->in[i]->ndim;
+    return numbers;
+}
+
+static void set_shapes(tni_node *node, const tni_call *call)
+{
+    int64_t *to = node->geometry;
+    for (int i = 0; i < call->n_listed; i++) {
+        const tn_tensor *x = call->in[i];
+        *to++ = x->ndim;
+        for (int d = 0; d < x->ndim; d++)
+            *to++ = x->sizes[d];
+    }
+}
+
 tni_node *tni_record_node(const tni_call *call, const tni_edge *edges, unsigned saves, int ndim)
 {
     const tni_op *op = call->op;
+    const int n = tni_input_count(call);
     tni_thread *thread = &tni_this_thread;
-    tni_node *node =
-        tni_node_new(tni_call_name(call), op, call->attr, op->n_in, count_saves(saves), ndim);
+    tni_node *node = tni_node_new(tni_call_name(call), op, call->attr, (uint32_t)n, count_saves(saves), ndim,
+                                  geometry_of(call));
     if (TNI_UNLIKELY(!node))
         return NULL;
     uint64_t sequence = thread->sequence;
-    for (int i = 0; i < op->n_in; i++) {
+    for (int i = 0; i < n; i++) {
         node->edges[i] = edges[i];
         tni_edge_hold(edges[i]);
         const tni_node *next = tni_edge_node(edges[i]);
@@ -81,8 +106,12 @@ tni_node *tni_record_node(const tni_call *call, const tni_edge *edges, unsigned 
     for (int i = 0; i < op->n_in; i++)
         if (saves & TNI_SAVE(i))
             tni_node_save_input(node, place++, i, call->in[i]);
-    if (TNI_UNLIKELY(node->geometry != NULL))
-        tni_node_set_geometry(node, call->in[0]);
+    if (TNI_UNLIKELY(node->geometry != NULL)) {
+        if (op->takes_list)
+            set_shapes(node, call);
+        else
+            tni_node_set_geometry(node, call->in[0]);
+    }
     return node;
 }
 
@@ -145,6 +174,26 @@ static inline __attribute__((always_inline)) tni_node *record_plain(const tni_ca
     return node;
 }
 
+/* Makes the node what the result remembers. */
+static inline __attribute__((always_inline)) void hang(const tni_call *call, tni_node *node, tn_tensor *out)
+{
+    out->autograd = &node->as_meta;
+    out->keys |= TNI_KEY_TAPE;
+    if (TNI_UNLIKELY(out->base != NULL)) {
+        node->flags |= TNI_NODE_VIEW;
+        out->creation = tni_view_creation(call, out);
+        out->tape_version = out->counter->version;
+    }
+}
+
+/* The result of a call that cannot be recorded. */
+static TNI_ASIDE tn_status give_up(tni_call *call)
+{
+    tn_drop(&call->out[0]);
+    call->out[0] = NULL;
+    return tni_pending();
+}
+
 /* Gives the result its node; on an error the result goes. */
 static inline __attribute__((always_inline)) tn_status attach(tni_call *call, const tni_edge *edges, uint64_t tracked)
 {
@@ -156,20 +205,50 @@ static inline __attribute__((always_inline)) tn_status attach(tni_call *call, co
     if (TNI_LIKELY(node != NULL)) {
         tni_node_set_shape(node, out);
         if (TNI_LIKELY(!(saves & TNI_SAVE_RESULT)) || tni_node_save_result(node, node->n_saved - 1, out) == TN_OK) {
-            out->autograd = &node->as_meta;
-            out->keys |= TNI_KEY_TAPE;
-            if (TNI_UNLIKELY(out->base != NULL)) {
-                node->flags |= TNI_NODE_VIEW;
-                out->creation = tni_view_creation(call, out);
-                out->tape_version = out->counter->version;
-            }
+            hang(call, node, out);
             return TN_OK;
         }
         tni_object_release(&node->object);
     }
-    tn_drop(&call->out[0]);
-    call->out[0] = NULL;
-    return tni_pending();
+    return give_up(call);
+}
+
+/* The layer's work for an operator that takes a list, with room for the edges. */
+static tn_status record_list(tni_call *call, tni_edge *edges)
+{
+    bool tracked = false;
+    for (int i = 0; i < call->n_listed; i++) {
+        edges[i] = edge_of(call, call->in[i]);
+        tracked |= edges[i] != 0;
+    }
+    if (tni_pending())
+        return tni_pending();
+    if (tracked && !call->op->derivative)
+        return refuse(call);
+    if (tni_dispatch(call))
+        return tni_pending();
+    tn_tensor *out = call->out[0];
+    if (!tracked || !is_differentiable(out))
+        return TN_OK;
+    tni_node *node = tni_record_node(call, edges, 0, out->ndim);
+    if (!node)
+        return give_up(call);
+    tni_node_set_shape(node, out);
+    hang(call, node, out);
+    return TN_OK;
+}
+
+static TNI_ASIDE tn_status record_listed(tni_call *call)
+{
+    tni_edge few[8];
+    const size_t bytes = (size_t)call->n_listed * sizeof *few;
+    tni_edge *edges = call->n_listed <= 8 ? few : tni_alloc(bytes);
+    if (!edges)
+        return TNI_FAIL_MEMORY(tni_call_name(call), bytes);
+    tn_status status = record_list(call, edges);
+    if (edges != few)
+        tni_free(edges, bytes);
+    return status;
 }
 
 uint8_t tni_view_creation(const tni_call *call, const tn_tensor *view)
@@ -191,6 +270,8 @@ tn_status tni_record_layer(void *context, tni_call *call)
     uint64_t tracked = find_edges(call, edges);
     if (TNI_UNLIKELY(tni_pending()))
         return tni_pending();
+    if (TNI_UNLIKELY(!tracked) && call->op->takes_list)
+        return record_listed(call);
     if (TNI_UNLIKELY(!derivative && tracked))
         return refuse(call);
     if (TNI_UNLIKELY((context == tni_plain_below ? tni_execute_plain(call) : tni_dispatch(call)) != TN_OK))

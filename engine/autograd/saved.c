@@ -89,6 +89,11 @@ tni_shape tni_result_shape(const tni_vjp *v)
     return (tni_shape){tni_node_sizes(node), node->ndim, (tn_dtype)node->dtype, (tn_device_type)node->device};
 }
 
+const int64_t *tni_listed_shapes(const tni_vjp *v)
+{
+    return v->node->geometry;
+}
+
 const int64_t *tni_saved_geometry(const tni_vjp *v, int *ndim)
 {
     *ndim = (int)v->node->geometry[0];

@@ -51,6 +51,9 @@ static __attribute__((noinline)) tn_status dispatch_layer(tni_call *call, uint64
 static __attribute__((noinline, cold)) tn_status fail_argument(const tni_call *call, int input)
 {
     const tni_op *op = call->op;
+    if (op->takes_list)
+        return TNI_FAIL(TN_ERROR_NULL, tni_call_name(call), "argument 1 (%s) is NULL at tensor %d", op->params[0].name,
+                        input);
     for (int p = 0; p < op->n_params; p++)
         if (op->params[p].input == input)
             return TNI_FAIL_NULL(tni_call_name(call), p + 1, op->params[p].name);
@@ -93,7 +96,7 @@ static tn_status check_output(const tni_call *call, const tni_meta *meta, const 
         return tni_pending();
     if (same_shape && !call->op->overlap_allowed && tni_check_no_internal_overlap(name, out))
         return tni_pending();
-    for (int i = 0; i < call->op->n_in; i++) {
+    for (int i = 0; i < tni_input_count(call); i++) {
         const tn_tensor *x = call->in[i];
         if (!x)
             continue;
@@ -279,6 +282,8 @@ static bool may_be_missing(const tni_call *call, int i)
 {
     const unsigned bit = 1u << i;
     uint32_t numbers = 0;
+    if (call->op->takes_list)
+        return false;
     if (call->op->number_in & bit)
         memcpy(&numbers, call->attr, sizeof numbers);
     return (call->op->optional_in | numbers) & bit;
@@ -287,9 +292,9 @@ static bool may_be_missing(const tni_call *call, int i)
 /* As in PyTorch an operand without dims may be on the CPU whatever the others' device: it stands for a number. */
 static bool may_mix(const tni_call *call)
 {
-    for (int i = 0; i < call->op->n_in; i++) {
+    for (int i = 0; i < tni_input_count(call); i++) {
         const tn_tensor *x = call->in[i];
-        if (x && x->device == TN_CPU && (x->ndim > 0 || !(call->op->number_in & (1u << i))))
+        if (x && x->device == TN_CPU && (x->ndim > 0 || i >= call->op->n_in || !(call->op->number_in & (1u << i))))
             return false;
     }
     return call->form == TNI_NEW || call->out[0]->device == TN_META;
@@ -302,8 +307,8 @@ static TNI_ASIDE tn_status dispatch_any(tni_call *call)
     if (thread->error.code != TN_OK)
         return thread->error.code;
     uint64_t keys = thread->include;
-    const tni_op *op = call->op;
-    for (int i = 0; i < op->n_in; i++) {
+    const int n = tni_input_count(call);
+    for (int i = 0; i < n; i++) {
         const tn_tensor *x = call->in[i];
         if (x)
             keys |= tni_keys(x);
@@ -341,6 +346,8 @@ tn_status tni_dispatch(tni_call *call)
     uint64_t keys = thread->include;
     uintptr_t bases = 0;
     int n = call->op->n_in;
+    if (n == 0 && call->op->takes_list)
+        return dispatch_any(call);
     for (int i = 0; i < n; i++) {
         if (TNI_UNLIKELY(!call->in[i]))
             return dispatch_any(call);

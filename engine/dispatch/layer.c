@@ -69,12 +69,12 @@ const char *tn_op_call_name(const tn_op_call *call)
 
 int tn_op_call_input_count(const tn_op_call *call)
 {
-    return call ? call->op->n_in : 0;
+    return call ? tni_input_count(call) : 0;
 }
 
 tn_tensor *tn_op_call_input(const tn_op_call *call, int i)
 {
-    return call && i >= 0 && i < call->op->n_in ? call->in[i] : NULL;
+    return call && i >= 0 && i < tni_input_count(call) ? call->in[i] : NULL;
 }
 
 int tn_op_call_output_count(const tn_op_call *call)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tenon/scope.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "core/overlap.h"
 #include "dispatch/keys.h"
@@ -46,14 +47,14 @@ static tn_status check_written(const tni_call *call, const tni_meta *meta)
     return TN_OK;
 }
 
-/* Makes the call with resolved tensors, which die with the caller's scope. */
-static tn_status call_resolved(tni_call *call)
+/* Makes the call with resolved tensors in `in`, which die with the caller's scope. */
+static tn_status call_resolved(tni_call *call, tn_tensor **in)
 {
     const char *name = tni_call_name(call);
-    tn_tensor *in[TNI_MAX_IN], *out = call->form == TNI_NEW ? NULL : call->out[0], *written = out;
+    tn_tensor *out = call->form == TNI_NEW ? NULL : call->out[0], *written = out;
     if (out && tni_is_lazy(out) && !(written = tni_resolved(name, out)))
         return tni_pending();
-    for (int i = 0; i < call->op->n_in; i++) {
+    for (int i = 0; i < tni_input_count(call); i++) {
         in[i] = call->in[i];
         if (in[i] && out && in[i] == out)
             in[i] = written;
@@ -71,6 +72,21 @@ static tn_status call_resolved(tni_call *call)
         tni_written(out);
     }
     return TN_OK;
+}
+
+/* The same with room for the inputs. */
+static tn_status resolve(tni_call *call)
+{
+    tn_tensor *few[TNI_MAX_IN];
+    const int n = tni_input_count(call);
+    const size_t bytes = (size_t)n * sizeof *few;
+    tn_tensor **in = n <= TNI_MAX_IN ? few : tni_alloc(bytes);
+    if (!in)
+        return TNI_FAIL_MEMORY(tni_call_name(call), bytes);
+    tn_status status = call_resolved(call, in);
+    if (in != few)
+        tni_free(in, bytes);
+    return status;
 }
 
 tn_status tni_lazy_layer(void *context, tni_call *call)
@@ -91,7 +107,7 @@ tn_status tni_lazy_layer(void *context, tni_call *call)
     tn_scope scope = tn_scope_begin();
     if (tni_pending())
         return tni_pending();
-    if (call_resolved(call) == TN_OK && call->form == TNI_NEW)
+    if (resolve(call) == TN_OK && call->form == TNI_NEW)
         tn_scope_escape(scope, call->out[0]);
     tn_scope_end(scope);
     return tni_pending();

@@ -50,7 +50,7 @@ typedef struct tni_index_list {
 } tni_index_list;
 
 /* A list of tensors inside an attribute struct, which belong to the caller for the time of the call; some may be NULL.
- * They are no inputs: layers do not look at them, and no gradient goes there. */
+ * They are no inputs: layers do not look at them, and no gradient goes there. (Inputs of any number: takes_list.) */
 typedef struct tni_tensors {
     tn_tensor *const *data;
     int n;
@@ -90,6 +90,8 @@ struct tni_op {
     const char *name[TNI_FORMS]; /* "add", "add_", "add_out": for messages and calls by name; NULL: no such form */
     tni_param params[TNI_MAX_PARAMS];
     uint8_t n_params, n_in, n_out;
+    bool takes_list;         /* the inputs are the tensors of a list, the first param, of code G; n_in is 0, each call
+                                says how many: tni_input_count */
     uint8_t optional_in;     /* bit i: input i may be left off (NULL) */
     uint8_t number_in;       /* bit i: input i may be a number instead: Note [Attributes] */
     bool overlap_allowed;    /* writes of one value everywhere may hit a cell twice */
@@ -120,9 +122,10 @@ struct tni_op {
 struct tn_op_call {
     const tni_op *op;
     const void *attr;
-    tn_tensor **in;  /* op->n_in */
+    tn_tensor **in;  /* tni_input_count */
     tn_tensor **out; /* op->n_out; of a new result it is written here */
     tni_form form;
+    int n_listed; /* inputs, where the operator takes a list */
     /* what infer found out and run need not find out again */
     tn_dtype compute; /* dtype of the arithmetic */
     tn_dtype common;  /* of a pointwise family: the dtype that operands and result have outside of it */
@@ -135,6 +138,11 @@ struct tn_op_call {
 static inline const char *tni_call_name(const tni_call *call)
 {
     return call->op->name[call->form];
+}
+
+static inline int tni_input_count(const tni_call *call)
+{
+    return TNI_UNLIKELY(call->op->takes_list) ? call->n_listed : call->op->n_in;
 }
 
 /* Checks the arguments, goes through the layers, infers, makes and runs. New outputs belong to the innermost scope. */
@@ -163,6 +171,15 @@ static inline tn_status tni_call_in_place(const tni_op *op, tn_tensor **in, cons
     tn_tensor *out[1] = {in[0]};
     tni_call call = {.op = op, .attr = attr, .in = in, .out = out, .form = TNI_IN_PLACE};
     return tni_dispatch(&call);
+}
+
+/* Of an operator that takes a list: n tensors, none of them NULL. */
+static inline tn_tensor *tni_call_list(const tni_op *op, tn_tensor *const *in, int n, const void *attr)
+{
+    tn_tensor *out = NULL;
+    tni_call call = {.op = op, .attr = attr, .in = (tn_tensor **)(uintptr_t)in, .out = &out, .form = TNI_NEW,
+                     .n_listed = n};
+    return tni_dispatch(&call) == TN_OK ? out : NULL;
 }
 
 tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const void *attr);

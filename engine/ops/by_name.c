@@ -18,6 +18,7 @@ typedef struct unboxed {
     tn_tensor *in[TNI_MAX_IN];
     _Alignas(16) char attr[ATTR_ROOM];
     int64_t single[TNI_MAX_PARAMS]; /* an integer given where a list is taken */
+    tni_tensors listed;             /* the inputs of an operator that takes a list */
 } unboxed;
 
 static const char *const kind_words[] = {
@@ -154,7 +155,9 @@ static tn_status unbox_all(const tni_op *op, const char *name, const tn_value *a
     if (op->attr_default)
         memcpy(to->attr, op->attr_default, op->attr_bytes);
     for (int p = 0; p < op->n_params && p < n; p++)
-        if (arguments[p].kind != TN_VALUE_NONE)
+        if (p == 0 && op->takes_list)
+            to->listed = (tni_tensors){arguments[p].as.tensors.data, arguments[p].as.tensors.n};
+        else if (arguments[p].kind != TN_VALUE_NONE)
             unbox(&op->params[p], p, &arguments[p], to);
     return TN_OK;
 }
@@ -192,6 +195,16 @@ static tni_composite_result call_composite(const tni_composite *f, const tn_valu
     return f->call(all);
 }
 
+static tn_tensor *call_listed(const tni_op *op, const unboxed *values)
+{
+    const tni_tensors *listed = &values->listed;
+    if (listed->n > 0 && !listed->data) {
+        TNI_FAIL_NULL(op->name[TNI_NEW], 1, op->params[0].name);
+        return NULL;
+    }
+    return tni_call_list(op, listed->data, listed->n, values->attr);
+}
+
 static tn_tensor *call_operator(const tni_op *op, tni_form form, const tn_value *arguments, int n_arguments)
 {
     const char *name = op->name[form]; /* outlives the caller's string */
@@ -220,6 +233,8 @@ static tn_tensor *call_operator(const tni_op *op, tni_form form, const tn_value 
     }
     switch (form) {
     case TNI_NEW:
+        if (op->takes_list)
+            return call_listed(op, &values);
         if (op == &tni_op_getitem) /* its front knows the entries that copy, too */
             return tn_getitem(values.in[0], arguments[1].as.index.data, arguments[1].as.index.n);
         return tni_call_new(op, values.in, values.attr);

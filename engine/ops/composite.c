@@ -30,16 +30,6 @@ static tn_dtype dtype_of(const tn_value *value)
     return value->kind == TN_VALUE_NONE ? TN_DTYPE_NONE : value->as.dtype;
 }
 
-static tni_composite_result call_cat(const tn_value *v)
-{
-    return one(tn_cat(v[0].as.tensors.data, v[0].as.tensors.n, dim_of(&v[1], 0)));
-}
-
-static tni_composite_result call_stack(const tn_value *v)
-{
-    return one(tn_stack(v[0].as.tensors.data, v[0].as.tensors.n, dim_of(&v[1], 0)));
-}
-
 static tni_composite_result call_tensor_from(const tn_value *v)
 {
     return one(tn_tensor_from(v[0].as.tensor, dtype_of(&v[1])));
@@ -136,8 +126,6 @@ static tni_composite_result call_setitem(const tn_value *v)
 
 /* clang-format off */
 const tni_composite tni_composites[] = {
-    {"cat", {PARAM("tensors", 'G'), OPTIONAL("dim", 'I')}, 2, false, false, call_cat},
-    {"stack", {PARAM("tensors", 'G'), OPTIONAL("dim", 'I')}, 2, false, false, call_stack},
     {"tensor_from", {PARAM("self", 'T'), OPTIONAL("dtype", 'D')}, 2, false, false, call_tensor_from},
     {"from_shared", {PARAM("self", 'T')}, 1, false, false, call_from_shared},
     {"conj_physical", {PARAM("self", 'T')}, 1, false, false, call_conj_physical},

@@ -220,7 +220,7 @@ static const tni_derivative as_strided_derivative = {
 tni_node *tni_as_strided_node(const char *function, const tn_tensor *x, tni_edge edge)
 {
     const strided_attr attr = {{x->sizes, x->ndim}, {x->strides, x->ndim}, x->offset};
-    tni_node *node = tni_node_new(function, &tni_op_as_strided, &attr, 1, 0, x->ndim);
+    tni_node *node = tni_node_new(function, &tni_op_as_strided, &attr, 1, 0, x->ndim, tni_geometry_count(x->base));
     if (!node)
         return NULL;
     const tni_node *next = tni_edge_node(edge);

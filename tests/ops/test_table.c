@@ -31,7 +31,7 @@ static int tensor_operands(const sample *s)
 {
     int n = 0;
     for (int i = 0; i < s->n; i++)
-        n += s->arguments[i].kind == SAMPLE_TENSOR;
+        n += s->arguments[i].kind == SAMPLE_TENSOR || s->arguments[i].list[0].numbers;
     return n;
 }
 

@@ -7,14 +7,17 @@
 
 #include "support/test.h"
 
-static void prepare_list(reference_argument *a, uint64_t seed, layout how)
+static void prepare_list(reference_argument *a, const variant *v, uint64_t seed, layout how)
 {
     for (int k = 0; k < a->given->n; k++) {
         const sample_positions *positions = &a->given->list[k];
-        if (positions->range == 0)
+        if (positions->range == 0 && !positions->numbers)
             continue;
-        a->list[k] = grid_new(TN_INT64, positions->sizes, positions->n);
-        grid_fill_positions(&a->list[k], positions->range, seed + 13 * (uint64_t)k);
+        a->list[k] = grid_new(positions->numbers ? v->dtypes[k & 1] : TN_INT64, positions->sizes, positions->n);
+        if (positions->numbers)
+            grid_fill(&a->list[k], v->values, seed + 13 * (uint64_t)k);
+        else
+            grid_fill_positions(&a->list[k], positions->range, seed + 13 * (uint64_t)k);
         a->tensors[k] = layout_tensor(&a->list[k], how);
     }
 }
@@ -30,7 +33,7 @@ void call_prepare(reference_call *call, const char *name, const sample *s, const
         a->given = &s->arguments[i];
         a->kind = a->given->kind;
         if (a->kind == SAMPLE_LIST_OF)
-            prepare_list(a, v->seed + 977 * (uint64_t)i, v->layouts[operand]);
+            prepare_list(a, v, v->seed + 977 * (uint64_t)i, v->layouts[operand]);
         if (a->kind != SAMPLE_TENSOR)
             continue;
         if (a->given->range != 0) {

@@ -1,5 +1,5 @@
 /* What operators that read and write at positions should give: index, index_put, index_select, gather, scatter_add,
- * index_add. */
+ * index_add; and cat and stack. */
 #include <string.h>
 
 #include "support/reference.h"
@@ -196,13 +196,48 @@ static void index_add(const reference_call *call, expectation *e)
     round_all(&e->grid);
 }
 
+/* How much of the result's dim tensor k takes. */
+static int64_t length_of(const reference_argument *list, int k, int64_t dim, bool stacks)
+{
+    return stacks ? 1 : list->list[k].ndim > dim ? list->list[k].sizes[dim] : 0;
+}
+
+/* cat, or stack: element `index` of the result is that of the tensor which `index` along dim falls into. */
+static void join(const reference_call *call, expectation *e)
+{
+    const reference_argument *list = &call->arguments[0];
+    const bool stacks = strcmp(call->name, "stack") == 0;
+    const grid *shaped = &list->list[0];
+    int64_t sizes[GRID_NDIM], at[GRID_NDIM], dim = reference_integer(call, 1, 0);
+    for (int k = 0; k < list->given->n; k++)
+        if (!stacks && shaped->ndim == 1 && shaped->numel == 0)
+            shaped = &list->list[k];
+    const int ndim = shaped->ndim + stacks;
+    dim += dim < 0 ? ndim : 0;
+    for (int d = 0, from = 0; d < ndim; d++)
+        sizes[d] = d == dim ? 0 : shaped->sizes[stacks ? from++ : d];
+    for (int k = 0; k < list->given->n; k++)
+        sizes[dim] += length_of(list, k, dim, stacks);
+    e->grid = grid_new(list->list[0].dtype, sizes, ndim);
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        int k = 0;
+        grid_index(&e->grid, i, at);
+        while (at[dim] >= length_of(list, k, dim, stacks))
+            at[dim] -= length_of(list, k++, dim, stacks);
+        if (stacks)
+            memmove(at + dim, at + dim + 1, (size_t)(ndim - 1 - dim) * sizeof *at);
+        e->grid.cells[i] = list->list[k].cells[grid_linear(&list->list[k], at)];
+    }
+}
+
 bool reference_of_index(const reference_call *call, expectation *e)
 {
     static const struct {
         const char *name;
         void (*reference)(const reference_call *call, expectation *e);
     } references[] = {{"index", index},   {"index_put", index_put},     {"index_select", index_select},
-                      {"gather", gather}, {"scatter_add", scatter_add}, {"index_add", index_add}};
+                      {"gather", gather}, {"scatter_add", scatter_add}, {"index_add", index_add},
+                      {"cat", join},      {"stack", join}};
     for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
         if (strcmp(references[i].name, call->name) != 0)
             continue;

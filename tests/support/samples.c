@@ -90,11 +90,18 @@ static const char *read_positions(const char *at, sample_positions *to)
 {
     const char *token = at++;
     char *end;
-    while (*at && *at != ':') {
+    const char close = *token == '[' ? ']' : '>';
+    while (*at && *at != ':' && *at != close) {
         to->sizes[to->n++] = strtoll(at, &end, 10);
         at = *end == ',' ? end + 1 : end;
-        if (to->n == SAMPLE_NUMBERS || (*end != ',' && *end != ':'))
+        if (to->n == SAMPLE_NUMBERS || (*end != ',' && *end != ':' && *end != close))
             fail_msg("positions that are none: \"%s\"", token);
+    }
+    if (close == ']') {
+        if (*at != close)
+            fail_msg("a shape that is none: \"%s\"", token);
+        to->numbers = true;
+        return at + 1;
     }
     to->range = strtoll(at + 1, &end, 10);
     if (*at != ':' || *end != '>' || to->range == 0)
@@ -107,7 +114,7 @@ static void read_list(const char *token, sample_argument *a)
     const char *at = token + 1;
     a->kind = SAMPLE_LIST_OF;
     for (; *at; at += *at == ';') {
-        if (a->n == SAMPLE_LIST || (*at != '<' && *at != '_'))
+        if (a->n == SAMPLE_LIST || (*at != '<' && *at != '[' && *at != '_'))
             fail_msg("a list that is none: \"%s\"", token);
         at = *at == '_' ? at + 1 : read_positions(at, &a->list[a->n]);
         a->n++;

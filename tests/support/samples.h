@@ -8,7 +8,7 @@
  *     true      a bool                                      none         an optional argument left off
  *     float64   a dtype's name
  *     <2,3:4>   an int64 tensor of shape [2,3] of numbers 0 .. 3; <2,3:-4> of numbers -4 .. 3
- *     @<3:4>;_  a list of such tensors, _ for none
+ *     @<3:4>;_  a list of such tensors, _ for none; @[3];[2] of tensors of numbers
  *     {1,:,::2,...,^}   an index: integers, slices start:stop:step, an ellipsis, ^ a new dim
  * Trailing optional arguments may be absent. */
 #ifndef TENON_TESTS_SUPPORT_SAMPLES_H
@@ -31,10 +31,11 @@ typedef enum sample_kind {
     SAMPLE_LIST_OF
 } sample_kind;
 
-/* Shape and range of a tensor of positions; range 0: none. */
+/* Shape and range of a tensor of positions; range 0: of numbers, or none. */
 typedef struct sample_positions {
     int n;
     int64_t sizes[SAMPLE_NUMBERS], range;
+    bool numbers;
 } sample_positions;
 
 typedef struct sample_argument {
