@@ -77,6 +77,9 @@ static inline bool tni_needs(const tni_vjp *v, int i)
 tn_tensor *tni_saved_input(tni_vjp *v, int i);
 tn_tensor *tni_saved_result(tni_vjp *v);
 
+/* Whether the tensors of a list among the attributes are what they were when the tape kept them. */
+tn_status tni_check_listed(tni_vjp *v);
+
 /* The shape of input i, which is to be differentiated; of the result. */
 tni_shape tni_input_shape(const tni_vjp *v, int i);
 tni_shape tni_result_shape(const tni_vjp *v);

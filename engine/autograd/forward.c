@@ -20,6 +20,7 @@
 
 #include "autograd/record.h"
 #include "autograd/tangent.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "core/list.h"
 
@@ -353,12 +354,60 @@ static tn_status write_into(dual_call *d)
     return tni_pending();
 }
 
+/* An operator that takes a list: it is linear, so itself on the tangents, zeros where one is absent. `tangents` has
+ * room for them. */
+static tn_status make_listed(tni_call *call, tn_tensor **tangents)
+{
+    const char *name = tni_call_name(call);
+    uint64_t level = 0;
+    bool dual = false;
+    for (int i = 0; i < call->n_listed; i++) {
+        tangents[i] = tni_tangent_of(name, call->in[i]);
+        if (!tangents[i])
+            continue;
+        dual = true;
+        level = tni_tape_of(call->in[i])->level;
+    }
+    if (tni_pending() || tni_dispatch(call) || !dual || !is_differentiable(call->out[0]))
+        return tni_pending();
+    tn_scope scope = tn_scope_begin();
+    for (int i = 0; i < call->n_listed && !tni_pending(); i++)
+        tangents[i] = tangents[i] ? tangents[i] : absent(call->in[i]);
+    tn_tensor *t = NULL;
+    tni_call linear = *call;
+    linear.in = tangents;
+    linear.out = &t;
+    if (!tni_pending() && tni_dispatch(&linear) == TN_OK)
+        tni_tangent_put(name, call->out[0], t, level, false);
+    tn_scope_end(scope);
+    if (!tni_pending())
+        return TN_OK;
+    tn_drop(&call->out[0]);
+    call->out[0] = NULL;
+    return tni_pending();
+}
+
+static tn_status dual_listed(tni_call *call)
+{
+    tn_tensor *few[8];
+    const size_t bytes = (size_t)call->n_listed * sizeof *few;
+    tn_tensor **tangents = call->n_listed <= 8 ? few : tni_alloc(bytes);
+    if (!tangents)
+        return TNI_FAIL_MEMORY(tni_call_name(call), bytes);
+    tn_status status = make_listed(call, tangents);
+    if (tangents != few)
+        tni_free(tangents, bytes);
+    return status;
+}
+
 tn_status tni_dual_layer(void *context, tni_call *call)
 {
     (void)context;
     dual_call d;
     if (tni_this_thread.inference)
         return tni_dispatch(call);
+    if (call->op->takes_list)
+        return dual_listed(call);
     if (find_tangents(&d, call))
         return tni_pending();
     if (!d.dual && (call->form != TNI_OUT || !tni_tangent_of(tni_call_name(call), call->out[0])))

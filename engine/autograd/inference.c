@@ -34,13 +34,12 @@ static tn_status check_written(tni_call *call)
 static bool has_inference_index(const tni_call *call)
 {
     for (int p = 0; p < call->op->n_params; p++) {
-        if (call->op->params[p].code != 'R')
+        if (call->op->params[p].code != 'G')
             continue;
         const char *field = (const char *)call->attr + call->op->params[p].offset;
-        const tni_index_list *index = (const tni_index_list *)(const void *)field;
-        for (int i = 0; i < index->n; i++)
-            if (index->data[i].kind == TN_INDEX_TENSOR && index->data[i].as.tensor &&
-                index->data[i].as.tensor->keys & TNI_KEY_INFERENCE)
+        const tni_tensors *listed = (const tni_tensors *)(const void *)field;
+        for (int i = 0; i < listed->n; i++)
+            if (listed->data[i] && listed->data[i]->keys & TNI_KEY_INFERENCE)
                 return true;
     }
     return false;

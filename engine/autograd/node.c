@@ -2,7 +2,11 @@
  *
  * Note [Ending a graph]
  * A node that ends gives up the next ones, and tensors that hold others: a chain of a million. So a thread ends nodes
- * one after the other: a node whose last reference goes while another is being freed waits in a list. */
+ * one after the other: a node whose last reference goes while another is being freed waits in a list.
+ *
+ * Note [Listed tensors]
+ * Tensors in a list among the attributes (positions of an index) are saved as others are: held until the walk, with
+ * their versions, which stand behind the list's copy. */
 #include "autograd/node.h"
 
 #include <ctype.h>
@@ -43,7 +47,7 @@ static void free_node(tni_node *node)
     for (uint32_t i = 0; i < node->n_edges; i++)
         if (node->edges[i])
             tni_edge_release(node->edges[i]);
-    if (node->n_saved)
+    if (node->n_saved || TNI_UNLIKELY(node->flags & TNI_NODE_LISTS))
         tni_node_release_saved(node);
     if (TNI_UNLIKELY(node->hooks != NULL))
         tni_hooks_free(&node->hooks);
@@ -78,25 +82,67 @@ static int count_of(const tni_ints *ints)
     return ints->n > 0 ? ints->n : 0;
 }
 
-/* Lists inside an attribute struct are copied behind it, 8 bytes an entry or an index entry each. */
+/* Lists inside an attribute struct are copied behind it: 8 bytes an entry, an index entry, or a tensor and its
+ * version. */
 static size_t list_bytes(const tni_op *op, const void *attr)
 {
     size_t bytes = 0;
     for (int p = 0; p < op->n_params; p++) {
         const char *field = (const char *)attr + op->params[p].offset;
-        if (op->params[p].input >= 0)
+        if (op->params[p].input >= 0 || op->takes_list)
             continue;
         if (op->params[p].code == 'L' || op->params[p].code == 'J')
             bytes += (size_t)count_of((const tni_ints *)(const void *)field) * sizeof(int64_t);
+        else if (op->params[p].code == 'G')
+            bytes += (size_t)((const tni_tensors *)(const void *)field)->n * (sizeof(tn_tensor *) + sizeof(int64_t));
         else if (op->params[p].code == 'R')
             bytes += (size_t)((const tni_index_list *)(const void *)field)->n * sizeof(tn_index);
     }
     return bytes;
 }
 
-static void copy_attr(const tni_op *op, char *to, const void *attr)
+/* Note [Listed tensors]. Whether there are any. */
+static bool hold_listed(tni_tensors *listed, char *to)
+{
+    tn_tensor **copy = (tn_tensor **)(void *)to;
+    int64_t *versions = (int64_t *)(void *)(copy + listed->n);
+    bool any = false;
+    for (int i = 0; i < listed->n; i++) {
+        tn_tensor *x = copy[i] = listed->data[i];
+        if (!x)
+            continue;
+        any = true;
+        tni_ref(&x->object.references);
+        versions[i] = x->counter->version;
+        tni_storage_watch(x->counter);
+    }
+    listed->data = copy;
+    return any;
+}
+
+static void release_listed(tni_node *node)
+{
+    for (int p = 0; p < node->op->n_params; p++) {
+        if (node->op->params[p].code != 'G')
+            continue;
+        const char *field = (const char *)node->attr + node->op->params[p].offset;
+        const tni_tensors *listed = (const tni_tensors *)(const void *)field;
+        tn_tensor **tensors = (tn_tensor **)(uintptr_t)listed->data; /* the node's own */
+        for (int i = 0; i < listed->n; i++) {
+            tn_tensor *x = tensors[i];
+            tensors[i] = NULL;
+            if (x)
+                tni_object_release(&x->object);
+        }
+    }
+    node->flags &= (uint8_t)~TNI_NODE_LISTS;
+}
+
+/* Returns flags of the node. */
+static uint8_t copy_attr(const tni_op *op, char *to, const void *attr)
 {
     char *list = to + (op->attr_bytes + 7u) / 8u * 8u;
+    uint8_t flags = 0;
     memcpy(to, attr, op->attr_bytes);
     for (int p = 0; p < op->n_params; p++) {
         char *field = to + op->params[p].offset;
@@ -110,6 +156,11 @@ static void copy_attr(const tni_op *op, char *to, const void *attr)
                 memcpy(list, ints->data, bytes);
             if (ints->data) /* no list and an empty one may mean different things */
                 ints->data = (int64_t *)(void *)list;
+        } else if (op->params[p].code == 'G' && !op->takes_list) {
+            tni_tensors *listed = (tni_tensors *)(void *)field;
+            bytes = (size_t)listed->n * (sizeof(tn_tensor *) + sizeof(int64_t));
+            if (hold_listed(listed, list))
+                flags = TNI_NODE_HOLDS | TNI_NODE_LISTS;
         } else if (op->params[p].code == 'R') {
             tni_index_list *index = (tni_index_list *)(void *)field;
             bytes = (size_t)index->n * sizeof *index->data;
@@ -119,6 +170,7 @@ static void copy_attr(const tni_op *op, char *to, const void *attr)
         }
         list += bytes;
     }
+    return flags;
 }
 
 tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr, uint32_t n_edges, int n_saved,
@@ -145,7 +197,7 @@ tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr,
     for (int i = 0; i < n_saved; i++)
         tni_node_saved(node)[i].tensor = NULL;
     if (owned) {
-        copy_attr(op, (char *)node + attr_at, attr);
+        node->flags = copy_attr(op, (char *)node + attr_at, attr);
         node->attr = (char *)node + attr_at;
     }
     return node;
@@ -189,6 +241,8 @@ void tni_node_release_saved(tni_node *node)
         if (x)
             tni_object_release(&x->object);
     }
+    if (TNI_UNLIKELY(node->flags & TNI_NODE_LISTS))
+        release_listed(node);
 }
 
 tni_shape tni_edge_shape(tni_edge edge)

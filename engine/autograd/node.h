@@ -37,7 +37,8 @@ enum {
     TNI_NODE_HOLDS = 1,   /* it saved something, if only a number: after the walk it can't be walked again */
     TNI_NODE_RELEASED = 2, /* and that was given up */
     TNI_NODE_APART = 4,    /* it made nothing, and its saved result is the result itself: autograd/forward.c */
-    TNI_NODE_VIEW = 8      /* the result is a view: of operators that make one or copy, for the name */
+    TNI_NODE_VIEW = 8,     /* the result is a view: of operators that make one or copy, for the name */
+    TNI_NODE_LISTS = 16    /* its attributes hold tensors: Note [Listed tensors] */
 };
 
 /* Of a write into a view: the node stands in the history of the base, and its operator's derivative is about a part

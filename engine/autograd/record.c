@@ -101,7 +101,7 @@ tni_node *tni_record_node(const tni_call *call, const tni_edge *edges, unsigned 
     }
     thread->sequence = node->sequence = sequence + 1;
     node->form = (uint8_t)call->form;
-    node->flags = saves ? TNI_NODE_HOLDS : 0;
+    node->flags |= saves ? TNI_NODE_HOLDS : 0;
     int place = 0;
     for (int i = 0; i < op->n_in; i++)
         if (saves & TNI_SAVE(i))

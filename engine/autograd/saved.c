@@ -89,6 +89,24 @@ tni_shape tni_result_shape(const tni_vjp *v)
     return (tni_shape){tni_node_sizes(node), node->ndim, (tn_dtype)node->dtype, (tn_device_type)node->device};
 }
 
+tn_status tni_check_listed(tni_vjp *v)
+{
+    const tni_op *op = v->node->op;
+    for (int p = 0; p < op->n_params; p++) {
+        if (op->params[p].code != 'G')
+            continue;
+        const char *field = (const char *)v->attr + op->params[p].offset;
+        const tni_tensors *listed = (const tni_tensors *)(const void *)field;
+        const int64_t *versions = (const int64_t *)(const void *)(listed->data + listed->n);
+        for (int i = 0; i < listed->n; i++) {
+            tn_tensor *x = listed->data[i];
+            if (x && x->counter->version != (uint32_t)versions[i])
+                return fail_version(v->node, &(tni_saved){x, (uint32_t)versions[i], 0});
+        }
+    }
+    return tni_pending();
+}
+
 const int64_t *tni_listed_shapes(const tni_vjp *v)
 {
     return v->node->geometry;

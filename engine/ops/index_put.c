@@ -8,6 +8,7 @@
  * into zeros (accumulate), that of index_put reads it. Rules and layout of aten::index and aten::index_put_. infer
  * checks the positions where they are data, so that run cannot fail. */
 #include <string.h>
+#include <tenon/create.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -21,6 +22,7 @@
 #include "ops/index.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
+#include "ops/tape.h"
 
 typedef struct plan {
     const char *name;
@@ -409,13 +411,47 @@ static void put_run(const tni_call *call, void *workspace)
     }
 }
 
+static tn_tensor *read_at(const tni_put_attr *at, tn_tensor *x)
+{
+    const tni_put_attr attr = {at->indices, false, NULL};
+    return tni_call_new(&tni_op_index, &x, &attr);
+}
+
+static tn_tensor *put_at(const tni_put_attr *at, tn_tensor *x, tn_tensor *values, bool accumulate)
+{
+    const tni_put_attr attr = {at->indices, accumulate, NULL};
+    tn_tensor *in[2] = {x, values};
+    return tni_call_new(&tni_op_index_put, in, &attr);
+}
+
+static void index_vjp(tni_vjp *v)
+{
+    if (tni_check_listed(v) == TN_OK)
+        v->grads[0] = put_at(v->attr, tni_zeros_of(v, 0), v->grad, true);
+}
+
+/* What was overwritten has no gradient. */
+static void put_vjp(tni_vjp *v)
+{
+    const tni_put_attr *attr = v->attr;
+    if (tni_check_listed(v))
+        return;
+    if (tni_needs(v, 0))
+        v->grads[0] = attr->accumulate ? v->grad : put_at(attr, v->grad, tn_new_zeros(v->grad, NULL, 0), false);
+    if (tni_needs(v, 1))
+        v->grads[1] = read_at(attr, v->grad);
+}
+
+static const tni_derivative index_derivative = {.linear = true, .vjp = index_vjp};
+static const tni_derivative index_put_derivative = {.linear = true, .vjp = put_vjp};
+
 #define PUT_DTYPES (TNI_REALS | TNI_BOOLS | TNI_SIGNED_FLOAT8S | TNI_COMPLEXES | TNI_COMPLEX_HALF)
 
 const tni_op tni_op_index = {
     .name = TNI_NAMES_NEW(index), .params = {TNI_TENSOR("self", 0), TNI_ATTR("indices", 'G', tni_put_attr, indices)},
     .n_params = 2, .n_in = 1, .n_out = 1, .zero_through = 1, .dtypes = TNI_ALL_NUMBERS,
     .attr_bytes = sizeof(tni_put_attr),
-    .infer = index_infer, .workspace = index_workspace, .run = index_run,
+    .infer = index_infer, .workspace = index_workspace, .run = index_run, .derivative = &index_derivative,
     .samples = "[4] @<3:-4> | [3,4] @<2,3:3> | [3,4] @_;<5:4> | [3,4] @<2,1:3>;<3:4> | [2,3,4] @<2:2>;_;<2:4> | "
         "[2,3,4] @_;<2,2:3>;<2:4> | [3,4] @<0:3> | [3,0] @<2:3> | [3] @<:3> | ! [3] @<2:3>;<2:3> | "
         "! [3,4] @<2:3>;<3:4> | ! [0,3] @<2:1> | ! [3] @_"};
@@ -426,6 +462,7 @@ const tni_op tni_op_index_put = {
                TNI_OPTIONAL("accumulate", 'B', tni_put_attr, accumulate)},
     .n_params = 4, .n_in = 2, .n_out = 1, .overlap_allowed = true, .dtypes = PUT_DTYPES,
     .attr_bytes = sizeof(tni_put_attr), .infer = put_infer, .workspace = index_workspace, .run = put_run,
+    .derivative = &index_put_derivative,
     .samples = "[4] @<3:4> [3] | [4] @<5:-4> [5] true | [3,4] @<2,3:3> [4] true | [3,4] @_;<5:4> [3,5] true | "
         "[3,4] @<2,1:3>;<3:4> [] | [2,3,4] @<2:2>;_;<2:4> [2,3] true | [2,3,4] @_;<2,2:3>;<2:4> [2,1,2] true | "
         "[3,4] @<0:3> [0,4] | [3,0] @<2:3> [] | [3] @<:3> [] | ! [3] @<2:3> [3] | ! [3,4] @<2:3>;<3:4> [] | "

@@ -247,6 +247,111 @@ MAKE(getitem, tn_getitem(x, ((tn_index[]){tn_index_integer(-1), tn_index_new_axi
                                           tn_index_step(0, 2, 2)}),
                          4))
 
+/* Positions along dim a: 3 of them, in `list`. */
+static bool drawn_positions(step *s, const tn_tensor *x)
+{
+    if (!position(s, x))
+        return false;
+    s->n = 3;
+    for (int i = 0; i < s->n; i++)
+        s->list[i] = pick(size_of(s, x));
+    return tn_numel(x) <= MOST / 3;
+}
+
+static bool first_dim(step *s, const tn_tensor *x)
+{
+    s->a = 0;
+    if (tn_ndim(x) == 0 || tn_size(x, 0) == 0 || tn_numel(x) > MOST / 3)
+        return false;
+    s->n = 3;
+    for (int i = 0; i < s->n; i++)
+        s->list[i] = between(-tn_size(x, 0), tn_size(x, 0) - 1);
+    return true;
+}
+
+static tn_tensor *drawn_index(const step *s)
+{
+    return tn_from_array(s->list, (int64_t[]){s->n}, 1, TN_INT64);
+}
+
+/* The positions for every element along the other dims. */
+static tn_tensor *drawn_grid(const step *s, tn_tensor *x)
+{
+    const int dim = (int)(s->a < 0 ? s->a + tn_ndim(x) : s->a);
+    int64_t sizes[GRID_NDIM], ones[GRID_NDIM];
+    for (int d = 0; d < tn_ndim(x); d++) {
+        sizes[d] = d == dim ? s->n : tn_size(x, d);
+        ones[d] = d == dim ? s->n : 1;
+    }
+    return tn_expand(tn_view(drawn_index(s), ones, tn_ndim(x)), sizes, tn_ndim(x));
+}
+
+/* A copy whose first row is overwritten by the last one. */
+static tn_tensor *make_write(const step *s, tn_tensor *x)
+{
+    tn_tensor *y = tn_clone(x);
+    (void)s;
+    return tn_copy_(tn_select(y, 0, 0), tn_select(x, 0, -1)) == TN_OK ? y : NULL;
+}
+
+static tn_tensor *make_zero_part(const step *s, tn_tensor *x)
+{
+    tn_tensor *y = tn_clone(x);
+    return tn_zero_(tn_narrow(y, (int)s->a, s->b, s->c)) == TN_OK ? y : NULL;
+}
+
+static tn_tensor *make_fill_part(const step *s, tn_tensor *x)
+{
+    tn_tensor *y = tn_clone(x), *part = tn_t(tn_select(tn_unsqueeze(y, 0), 0, 0));
+    (void)s;
+    return tn_fill_(part, tn_int(0)) == TN_OK ? tn_alias(y) : NULL;
+}
+
+static tn_tensor *make_setitem(const step *s, tn_tensor *x)
+{
+    tn_tensor *y = tn_clone(x);
+    const tn_index index[] = {tn_index_list(s->list, 1)};
+    return tn_setitem(y, index, 1, tn_select(x, 0, s->list[1])) == TN_OK ? y : NULL;
+}
+
+static tn_tensor *make_index_put(const step *s, tn_tensor *x)
+{
+    tn_tensor *at = tn_from_array(s->list, (int64_t[]){1}, 1, TN_INT64);
+    return tn_index_put(x, &at, 1, tn_select(x, 0, s->list[2]), false);
+}
+
+/* Geometry in place of a copy, then a write. */
+static tn_tensor *make_in_place(const step *s, tn_tensor *x)
+{
+    tn_tensor *y = tn_clone(x);
+    tn_transpose_(y, (int)s->a, (int)s->b);
+    tn_unsqueeze_(y, 0);
+    tn_squeeze_dim_(y, 0);
+    return tn_tril_(tn_unsqueeze(y, 0), 0) == TN_OK ? y : NULL;
+}
+
+MAKE(cat, tn_cat((tn_tensor *[]){x, tn_narrow(x, (int)s->a, 0, 1), x}, 3, (int)s->a))
+MAKE(stack, tn_stack((tn_tensor *[]){x, tn_alias(x)}, 2, (int)s->a))
+MAKE(many, tn_cat((tn_tensor *[]){x, x, x, x, x, x, x, x, x, x, x, x}, 12, -1))
+MAKE(index, tn_getitem(x, ((tn_index[]){tn_index_new_axis(), tn_index_tensor(drawn_index(s))}), 2))
+MAKE(index_select, tn_index_select(x, (int)s->a, drawn_index(s)))
+MAKE(gather, tn_gather(x, (int)s->a, drawn_grid(s, x)))
+
+static bool cat_dim(step *s, const tn_tensor *x)
+{
+    return position(s, x) && tn_numel(x) <= MOST / 3;
+}
+
+static bool stack_dim(step *s, const tn_tensor *x)
+{
+    return new_dim(s, x) && tn_numel(x) <= MOST / 2;
+}
+
+static bool a_few(step *s, const tn_tensor *x)
+{
+    return position(s, x) && tn_numel(x) <= MOST / 12;
+}
+
 static const move moves[] = {
     {"view", shape, make_view}, {"reshape", shape, make_reshape}, {"flatten", any, make_flatten},
     {"expand", wider, make_expand}, {"broadcast_to", wider, make_broadcast_to}, {"transpose", two_dims, make_transpose},
@@ -257,6 +362,11 @@ static const move moves[] = {
     {"unfold", window, make_unfold}, {"alias", any, make_alias}, {"clone", any, make_clone},
     {"contiguous", any, make_contiguous}, {"as_strided", strides, make_as_strided},
     {"tril", real_matrices, make_tril}, {"triu", real_matrices, make_triu}, {"getitem", entries, make_getitem},
+    {"cat", cat_dim, make_cat}, {"stack", stack_dim, make_stack}, {"cat of 12", a_few, make_many},
+    {"index", first_dim, make_index}, {"index_select", drawn_positions, make_index_select},
+    {"gather", drawn_positions, make_gather}, {"write", first_dim, make_write}, {"zero_", cut, make_zero_part},
+    {"fill_", small_matrix, make_fill_part}, {"setitem", first_dim, make_setitem},
+    {"index_put", first_dim, make_index_put}, {"in place", two_dims, make_in_place},
 };
 enum { MOVES = sizeof moves / sizeof *moves };
 
