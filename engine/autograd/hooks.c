@@ -57,11 +57,22 @@ static tn_status check_result(const tn_tensor *result, const tn_tensor *grad)
                     tn_dtype_name((tn_dtype)result->dtype), need, tn_dtype_name((tn_dtype)grad->dtype));
 }
 
-tn_tensor *tni_hooks_run(const tni_hook *list, tn_tensor *grad)
+/* The first hook after number `after`, up to `last`: a list is in the order of its numbers. */
+static const tni_hook *next_hook(const tni_hook *list, int64_t after, int64_t last)
 {
-    const tni_hook *next;
-    for (const tni_hook *hook = list; hook && grad; hook = next) {
-        next = hook->next; /* it may take itself off */
+    while (list && list->number <= after)
+        list = list->next;
+    return list && list->number <= last ? list : NULL;
+}
+
+/* A hook may take hooks off, itself among them, which are not called then, and add some, which are not called yet. */
+tn_tensor *tni_hooks_run(tni_hook *const *list, tn_tensor *grad)
+{
+    int64_t last = 0, number = 0;
+    for (const tni_hook *hook = *list; hook; hook = hook->next)
+        last = hook->number;
+    for (const tni_hook *hook; grad && (hook = next_hook(*list, number, last)); ) {
+        number = hook->number;
         tn_tensor *result = hook->function(hook->context, grad);
         if (tni_pending() || (result && check_result(result, grad)))
             return NULL;

@@ -19,9 +19,8 @@ int64_t tni_hook_add(const char *function_name, tni_hook **list, tn_hook_functio
 bool tni_hook_remove(tni_hook **list, int64_t number);
 void tni_hooks_free(tni_hook **list);
 
-/* The gradient after all hooks, `grad` itself when none changes it. NULL with an error pending. `wanted`: the shape
- * that a gradient put in its place must have. */
-tn_tensor *tni_hooks_run(const tni_hook *list, tn_tensor *grad);
+/* The gradient after all hooks, `grad` itself when none changes it. NULL with an error pending. */
+tn_tensor *tni_hooks_run(tni_hook *const *list, tn_tensor *grad);
 
 /* Hooks on leaves that exist in the process: while there are some, a walk accumulates into a leaf as soon as its
  * gradient is complete, as PyTorch does; else at its end. */

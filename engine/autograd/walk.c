@@ -215,22 +215,19 @@ static tn_status run_node(tni_walk *walk, tni_node *node, tn_tensor *grad)
     return status;
 }
 
-/* Hands a gradient to those inputs of the walk that it is of. True: there were some. */
-static bool capture(tni_walk *walk, tni_edge edge, tn_tensor *grad)
+/* Hands a gradient to those inputs of the walk that it is of. */
+static void capture(tni_walk *walk, tni_edge edge, tn_tensor *grad)
 {
-    bool any = false;
     for (int i = 0; i < walk->n_inputs; i++) {
         if (walk->inputs[i] != edge)
             continue;
         tni_ref(&grad->object.references);
         walk->captured[i] = grad;
-        any = true;
     }
-    return any;
 }
 
 /* Lets hooks see a gradient; *grad is held by the caller before and after. */
-static tn_status run_hooks(const tni_hook *hooks, tn_tensor **grad)
+static tn_status run_hooks(tni_hook *const *hooks, tn_tensor **grad)
 {
     tn_scope scope = tn_scope_begin();
     if (tni_pending())
@@ -245,16 +242,20 @@ static tn_status run_hooks(const tni_hook *hooks, tn_tensor **grad)
     return tni_pending();
 }
 
+/* As in PyTorch, an input on whose way there are others gets the gradient that its hooks have not seen yet. */
 static tn_status visit_node(tni_walk *walk, tni_edge edge, tn_tensor **grad)
 {
     tni_node *node = tni_edge_node(edge);
-    if (TNI_UNLIKELY(node->hooks != NULL) && run_hooks(node->hooks, grad))
+    const bool ends = TNI_UNLIKELY(walk->plan != NULL) && needed_edges(walk, node) == 0;
+    if (TNI_UNLIKELY(walk->captured != NULL) && !ends)
+        capture(walk, edge, *grad);
+    if (TNI_UNLIKELY(node->hooks != NULL) && run_hooks(&node->hooks, grad))
         return tni_pending();
     if (TNI_UNLIKELY(node->retains != NULL) && tni_retain(node->retains, *grad))
         return tni_pending();
-    if (TNI_UNLIKELY(walk->captured != NULL) && capture(walk, edge, *grad) && needed_edges(walk, node) == 0)
-        return TN_OK;
-    return run_node(walk, node, *grad);
+    if (TNI_UNLIKELY(walk->captured != NULL) && ends)
+        capture(walk, edge, *grad);
+    return ends ? TN_OK : run_node(walk, node, *grad);
 }
 
 /* Takes *grad over when it accumulates it (and makes it NULL). */
@@ -264,7 +265,7 @@ static tn_status visit_leaf(tni_walk *walk, tni_edge edge, tn_tensor **grad)
     if (TNI_UNLIKELY(leaf->base != NULL) && tni_leads_nowhere(leaf))
         return TN_OK;
     tni_tape *tape = tni_tape_of(leaf);
-    if (TNI_UNLIKELY(tape && tape->hooks) && run_hooks(tape->hooks, grad))
+    if (TNI_UNLIKELY(tape && tape->hooks) && run_hooks(&tape->hooks, grad))
         return tni_pending();
     if (walk->captured) {
         capture(walk, edge, *grad);
@@ -277,7 +278,7 @@ static tn_status visit_leaf(tni_walk *walk, tni_edge edge, tn_tensor **grad)
     tape = tni_tape_of(leaf);
     if (TNI_UNLIKELY(tape && tape->after)) {
         tn_scope scope = tn_scope_begin();
-        tni_hooks_run(tape->after, tape->grad);
+        tni_hooks_run(&tape->after, tape->grad);
         tn_scope_end(scope);
     }
     return tni_pending();

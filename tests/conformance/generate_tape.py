@@ -287,7 +287,7 @@ class TapeMaker:
         tracked = lambda x: x.requires_grad
         n = self.pick(lambda x: x.requires_grad and not self.leafy(x))
         x = self.rec.names[n]
-        retain = r.choice([None, None, True, True, False])
+        retain = r.choice([None, None, True, True])
         if x.numel() != 1 or r.random() < .2:
             g = f"%g{self.n}"
             self.n += 1
