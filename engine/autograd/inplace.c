@@ -22,18 +22,18 @@ static tn_status refuse_out(const tni_call *call)
     return TN_OK;
 }
 
-/* Leaves, and views of leaves, must keep the value that their gradient belongs to. */
+/* Leaves, and views of leaves, must keep the value that their gradient belongs to; one that was detached since is a
+ * leaf, too. */
 static tn_status check_rules(const tni_call *call, const tn_tensor *x)
 {
     const char *name = tni_call_name(call);
-    const tn_tensor *base = x->base;
-    if (base && tni_requires_grad(base) && !tni_own_node(base) && x->creation < TNI_CREATED_NO_GRAD)
+    if (x->base && tni_check_creation(name, x))
+        return tni_pending();
+    if (x->base && tni_requires_grad(x) && !tni_own_node(x->base))
         return TNI_FAIL(TN_ERROR_INPLACE_LEAF, name,
                         "the tensor to write is a view of a leaf that requires a gradient: needed tn_no_grad around "
                         "it, or a copy");
-    if (base)
-        return tni_check_creation(name, x);
-    if (x->keys & TNI_KEY_TAPE && !tni_own_node(x))
+    if (!x->base && x->keys & TNI_KEY_TAPE && !tni_own_node(x))
         return TNI_FAIL(TN_ERROR_INPLACE_LEAF, name,
                         "the tensor to write is a leaf that requires a gradient: needed tn_no_grad around it, or a "
                         "copy");

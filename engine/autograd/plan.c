@@ -61,7 +61,7 @@ static tn_status meet(tni_plan *plan, tni_edge end)
         return TN_OK;
     if (plan->used == plan->capacity && grow(plan))
         return tni_pending();
-    plan->ends[plan->used] = (tni_planned){end, NULL, 0, false, false};
+    plan->ends[plan->used] = (tni_planned){.end = end};
     put_in_table(plan, plan->used++);
     return TN_OK;
 }
@@ -122,6 +122,8 @@ tn_status tni_plan_make(tni_plan *plan, const tni_edge *roots, int n_roots, cons
     for (uint32_t i = 0; i < plan->used; i++)
         put_in_table(plan, i);
     mark_needed(plan, inputs, n_inputs);
+    if (n_roots == 1 && !tni_plan_find(plan, roots[0])->needed)
+        tni_plan_find(plan, roots[0])->needed = tni_plan_find(plan, roots[0])->only_seen = true;
     count_coming(plan);
     for (int i = 0; i < n_roots; i++)
         tni_plan_find(plan, roots[i])->coming++;

@@ -9,6 +9,7 @@ typedef struct tni_planned {
     tni_edge end;    /* a node or a leaf */
     tn_tensor *grad; /* of a leaf, while gradients for it may still come; held */
     uint32_t coming; /* edges that lead here from nodes that will be walked */
+    bool only_seen;  /* the one root, from where no input is reached: its hooks see the gradient, no more */
     bool needed;     /* it is an input, or leads to one; everything is where no inputs are given */
     bool ours;
 } tni_planned;

@@ -99,8 +99,8 @@ tni_node *tni_node_of(const char *function, tn_tensor *x)
         return tni_own_node(x);
     if (tni_check_creation(function, x))
         return NULL;
-    tni_edge edge = tni_edge_of(function, x->base);
-    if (!edge)
+    tni_edge edge = tni_edge_of(function, x->base); /* 0: the base was detached, and gradients end here */
+    if (tni_pending())
         return NULL;
     tni_node *node = tni_tape_ops->as_strided_node(function, x, edge);
     if (!node)

@@ -186,7 +186,7 @@ static tn_status run_derivative(tni_walk *walk, tni_node *node, tn_tensor *grad,
         grads[i] = NULL;
     if (TNI_UNLIKELY(node->slices != NULL))
         slices_vjp(&v, node->slices);
-    else if (TNI_LIKELY(node->op->derivative->vjp != NULL))
+    else if (TNI_LIKELY(node->op->derivative->vjp != NULL && v.needed))
         node->op->derivative->vjp(&v);
     if (TNI_UNLIKELY(tni_pending()))
         return tni_pending();
@@ -271,6 +271,9 @@ static tn_status visit_leaf(tni_walk *walk, tni_edge edge, tn_tensor **grad)
         capture(walk, edge, *grad);
         return TN_OK;
     }
+    if (TNI_UNLIKELY(!(leaf->keys & TNI_KEY_TAPE)) || /* it was detached, or told not to, since the call was recorded */
+        (TNI_UNLIKELY(walk->plan != NULL) && tni_plan_find(walk->plan, edge)->only_seen))
+        return TN_OK;
     mine = *grad;
     *grad = NULL;
     if (tni_accumulate(leaf, mine, walk->create_graph))

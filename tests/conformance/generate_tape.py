@@ -166,7 +166,7 @@ class TapeRecorder(Recorder):
             d["requires_grad"] = True
         try:
             if x.grad_fn is not None:
-                d["grad_fn"], d["is_leaf"] = x.grad_fn.name(), False
+                d["grad_fn"], d["is_leaf"] = x.grad_fn.name().replace("torch::autograd::", ""), False
             if x._is_view():
                 d["is_view"] = True
         except RuntimeError as e:
