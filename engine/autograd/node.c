@@ -257,8 +257,13 @@ tni_shape tni_edge_shape(tni_edge edge)
 const char *tni_node_name(const tni_node *node, char *buf, size_t size)
 {
     const tni_derivative *derivative = node->op->derivative;
+    static const char *const pieces[] = {[TNI_OF_SPLIT] = "SplitBackward0",
+                                         [TNI_OF_SPLIT_SIZES] = "SplitWithSizesBackward0",
+                                         [TNI_OF_UNBIND] = "UnbindBackward0"};
     if (node->slices)
         return "CopySlices";
+    if (node->flags & TNI_NODE_PIECE)
+        return pieces[(node->flags & TNI_NODE_PIECE) / 32];
     const char *name = derivative->named ? derivative->named(node) : derivative->name;
     if (name)
         return name;

@@ -38,8 +38,12 @@ enum {
     TNI_NODE_RELEASED = 2, /* and that was given up */
     TNI_NODE_APART = 4,    /* it made nothing, and its saved result is the result itself: autograd/forward.c */
     TNI_NODE_VIEW = 8,     /* the result is a view: of operators that make one or copy, for the name */
-    TNI_NODE_LISTS = 16    /* its attributes hold tensors: Note [Listed tensors] */
+    TNI_NODE_LISTS = 16,   /* its attributes hold tensors: Note [Listed tensors] */
+    TNI_NODE_PIECE = 32 * 3 /* what made several results at once: a tni_piece */
 };
+
+/* The calls with several results, each of which has a node of its own. */
+typedef enum tni_piece { TNI_NO_PIECE, TNI_OF_SPLIT, TNI_OF_SPLIT_SIZES, TNI_OF_UNBIND } tni_piece;
 
 /* Of a write into a view: the node stands in the history of the base, and its operator's derivative is about a part
  * (autograd/inplace.c). Both geometries are sizes, strides, offset. */
@@ -137,6 +141,13 @@ static inline __attribute__((always_inline)) void tni_node_begin(tni_node *node,
     node->bytes = (uint32_t)bytes;
     node->n_edges = n_edges;
     node->traits = TNI_TRAIT(0, n_saved); /* no flags, TNI_NEW, the first result */
+}
+
+/* Makes it known that the result is number `number` of several. */
+static inline void tni_node_set_piece(tni_node *node, tni_piece piece, int64_t number)
+{
+    node->flags |= (uint8_t)(piece * 32);
+    node->number = (uint16_t)(number < UINT16_MAX ? number : UINT16_MAX);
 }
 
 /* The shape of what an edge's end made. */

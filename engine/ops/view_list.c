@@ -3,6 +3,7 @@
  * select, expand), made through dispatch. */
 #include <tenon/views.h>
 
+#include "autograd/tape.h"
 #include "base/error.h"
 #include "core/geometry.h"
 #include "core/list.h"
@@ -19,29 +20,36 @@ static tn_status cut_along(const char *function, const tn_tensor *x, int *dim)
     return *dim < 0 ? tni_pending() : TN_OK;
 }
 
-/* Hands one piece to the list; without a piece the list goes, and false comes back. */
-static bool add_piece(tn_list **list, tn_tensor *piece)
+/* Hands one piece to the list; without a piece the list goes, and false comes back. Pieces of split, chunk and unbind
+ * are marked: they may not be written while they are recorded. */
+static bool add_piece(tn_list **list, tn_tensor *piece, tni_piece of)
 {
     if (!piece) {
         tn_drop(list);
         *list = NULL;
         return false;
     }
-    if (!(tni_this_thread.exclude & TNI_KEY_TAPE)) /* else what counts is that nothing was recorded */
-        piece->creation = TNI_CREATED_MULTI_OUTPUT;
+    if (of != TNI_NO_PIECE) {
+        tni_node *node = tni_own_node(piece);
+        if (node)
+            tni_node_set_piece(node, of, tn_list_size(*list));
+        if (!(tni_this_thread.exclude & TNI_KEY_TAPE)) /* else what counts is that nothing was recorded */
+            piece->creation = TNI_CREATED_MULTI_OUTPUT;
+    }
     tni_list_add(*list, piece);
     return true;
 }
 
 /* `n` pieces of x along dim: the first `larger` of size + 1, the others of size, the last cut at the end. */
-static tn_list *equal_pieces(const char *function, tn_tensor *x, int dim, int64_t n, int64_t size, int64_t larger)
+static tn_list *equal_pieces(const char *function, tn_tensor *x, int dim, int64_t n, int64_t size, int64_t larger,
+                             tni_piece of)
 {
     tn_list *list = tni_list_new(function, n);
     int64_t start = 0, end = x->sizes[dim];
     for (int64_t i = 0; list && i < n; i++) {
         int64_t length = size + (i < larger);
         length = length < end - start ? length : end - start;
-        if (!add_piece(&list, tn_narrow(x, dim, start, length)))
+        if (!add_piece(&list, tn_narrow(x, dim, start, length), of))
             return NULL;
         start += length;
     }
@@ -57,7 +65,7 @@ static tn_list *split_along(const char *function, tn_tensor *x, int64_t size, in
         return NULL;
     }
     int64_t n = have == 0 ? 1 : have / size + (have % size != 0);
-    return equal_pieces(function, x, dim, n, size, 0);
+    return equal_pieces(function, x, dim, n, size, 0, TNI_OF_SPLIT);
 }
 
 tn_list *tn_split(tn_tensor *x, int64_t size, int dim)
@@ -101,7 +109,7 @@ tn_list *tn_split_sizes(tn_tensor *x, const int64_t *sizes, int n, int dim)
     }
     tn_list *list = tni_list_new(function, n);
     for (int i = 0; list && i < n; i++) {
-        if (!add_piece(&list, tn_narrow(x, dim, start, sizes[i])))
+        if (!add_piece(&list, tn_narrow(x, dim, start, sizes[i]), TNI_OF_SPLIT_SIZES))
             return NULL;
         start += sizes[i];
     }
@@ -118,7 +126,7 @@ tn_list *tn_chunk(tn_tensor *x, int64_t n, int dim)
     }
     int64_t have = x->sizes[dim];
     if (have == 0)
-        return equal_pieces("chunk", x, dim, n, 0, 0);
+        return equal_pieces("chunk", x, dim, n, 0, 0, TNI_OF_SPLIT_SIZES);
     return split_along("chunk", x, have / n + (have % n != 0), dim);
 }
 
@@ -128,7 +136,7 @@ static tn_list *sections(const char *function, tn_tensor *x, int64_t n, int dim)
         TNI_FAIL(TN_ERROR_ARGUMENT, function, "%lld pieces, needed 1 or more", (long long)n);
         return NULL;
     }
-    return equal_pieces(function, x, dim, n, x->sizes[dim] / n, x->sizes[dim] % n);
+    return equal_pieces(function, x, dim, n, x->sizes[dim] / n, x->sizes[dim] % n, TNI_NO_PIECE);
 }
 
 static tn_list *between(const char *function, tn_tensor *x, const int64_t *indices, int n, int dim)
@@ -144,7 +152,7 @@ static tn_list *between(const char *function, tn_tensor *x, const int64_t *indic
     tn_list *list = tni_list_new(function, (int64_t)n + 1);
     for (int i = 0; list && i <= n; i++) {
         int64_t end = i < n ? indices[i] : TN_SLICE_END;
-        if (!add_piece(&list, tn_slice(x, dim, start, end, 1)))
+        if (!add_piece(&list, tn_slice(x, dim, start, end, 1), TNI_NO_PIECE))
             return NULL;
         start = end;
     }
@@ -205,7 +213,7 @@ tn_list *tn_unbind(tn_tensor *x, int dim)
     int64_t n = x->sizes[dim];
     tn_list *list = tni_list_new("unbind", n);
     for (int64_t i = 0; list && i < n; i++)
-        if (!add_piece(&list, tn_select(x, dim, i)))
+        if (!add_piece(&list, tn_select(x, dim, i), TNI_OF_UNBIND))
             return NULL;
     return list;
 }

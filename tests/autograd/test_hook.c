@@ -55,7 +55,8 @@ static void order(void **state)
     tn_scope scope = tn_scope_begin();
     (void)state;
     tn_tensor *x = leaf(), *h = tn_mul(x, x);
-    hook a = {.letter = 'a', .factor = 2}, b = {.letter = 'b'}, c = {.letter = 'c', .factor = 10}, p = {.letter = 'p'}, q = {.letter = 'q'};
+    hook a = {.letter = 'a', .factor = 2}, b = {.letter = 'b'}, c = {.letter = 'c', .factor = 10};
+    hook p = {.letter = 'p'}, q = {.letter = 'q'};
     tn_register_hook(h, on_grad, &b);
     tn_retain_grad(h);
     tn_register_hook(h, on_grad, &c);

@@ -1,5 +1,5 @@
-/* Leaves and results: requires_grad, is_leaf, grad, retain_grad, walks from several roots and to chosen inputs, and what
- * is refused, which changes nothing. */
+/* Leaves and results: requires_grad, is_leaf, grad, retain_grad, walks from several roots and to chosen inputs, and
+ * what is refused, which changes nothing. */
 #include <string.h>
 #include <tenon/tenon.h>
 
