@@ -3,10 +3,10 @@
 #include <tenon/ops.h>
 
 #include "base/error.h"
+#include "ops/derive.h"
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
-#include "ops/tape.h"
 
 enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, BITWISE_AND, BITWISE_OR, BITWISE_XOR, LEFT_SHIFT, RIGHT_SHIFT };
 
@@ -148,18 +148,19 @@ static void arithmetic_run(const tni_call *call, void *workspace)
     tni_run_iterated(call, call->compute, &alpha);
 }
 
-/* Operand i as the tape kept it: times a tensor, or a number. */
+/* The gradient times the conjugate of operand i: a tensor that the tape kept, or a number. */
 static tn_tensor *times_operand(tni_vjp *v, tn_tensor *grad, int i)
 {
-    const tni_binary_attr *attr = v->attr;
     tn_tensor *x = tni_saved_input(v, i);
-    return x || tni_pending() ? tn_mul(grad, x) : tn_mul_scalar(grad, attr->number[i]);
+    return x || tni_pending() ? tn_mul(grad, tni_conj_of(x))
+                              : tn_mul_scalar(grad, tni_conj_of_number(tni_number_of(v, i)));
 }
 
 static tn_tensor *times_alpha(const tni_vjp *v)
 {
     const tni_binary_attr *attr = v->attr;
-    return attr == &tni_binary_default || is_one(attr->alpha) ? v->grad : tn_mul_scalar(v->grad, attr->alpha);
+    bool none = attr == &tni_binary_default || is_one(attr->alpha);
+    return none ? v->grad : tn_mul_scalar(v->grad, tni_conj_of_number(attr->alpha));
 }
 
 static void add_vjp(tni_vjp *v)
@@ -169,6 +170,13 @@ static void add_vjp(tni_vjp *v)
         v->grads[1] = times_alpha(v);
 }
 
+static void sub_vjp(tni_vjp *v)
+{
+    v->grads[0] = v->grad;
+    if (tni_needs(v, 1))
+        v->grads[1] = tn_neg(times_alpha(v));
+}
+
 static void mul_vjp(tni_vjp *v)
 {
     for (int i = 0; i < 2; i++)
@@ -176,8 +184,48 @@ static void mul_vjp(tni_vjp *v)
             v->grads[i] = times_operand(v, v->grad, 1 - i);
 }
 
+/* g / b  and  -g (a / b) / b */
+static void div_vjp(tni_vjp *v)
+{
+    tn_tensor *b = tni_saved_input(v, 1);
+    if (tni_needs(v, 0))
+        v->grads[0] = b || tni_pending() ? tn_div(v->grad, tni_conj_of(b))
+                                         : tn_div_scalar(v->grad, tni_conj_of_number(tni_number_of(v, 1)));
+    if (!tni_needs(v, 1))
+        return;
+    tn_tensor *a = tni_saved_input(v, 0);
+    tn_tensor *ratio = a || tni_pending() ? tn_div(a, b) : tn_mul_scalar(tn_reciprocal(b), tni_number_of(v, 0));
+    v->grads[1] = tn_mul(tn_neg(v->grad), tni_conj_of(tn_div(ratio, b)));
+}
+
+/* The gradient goes to the operand that was chosen; halves where they are equal; NaN, which is not less than anything,
+ * sends it to both. */
+static void chosen_vjp(tni_vjp *v, tn_tensor *(*loses)(tn_tensor *a, tn_tensor *b))
+{
+    tn_tensor *a = tni_saved_input(v, 0), *b = tni_saved_input(v, 1);
+    tn_tensor *shared = tn_where(tn_eq(a, b), tn_div_scalar(v->grad, tn_int(2)), v->grad);
+    for (int i = 0; i < 2; i++)
+        if (tni_needs(v, i))
+            v->grads[i] = tn_masked_fill(shared, i == 0 ? loses(a, b) : loses(b, a), tn_int(0));
+}
+
+static void maximum_vjp(tni_vjp *v)
+{
+    chosen_vjp(v, tn_lt);
+}
+
+static void minimum_vjp(tni_vjp *v)
+{
+    chosen_vjp(v, tn_gt);
+}
+
+enum { BOTH = TNI_SAVE(0) | TNI_SAVE(1) };
 static const tni_derivative add_derivative = {.linear = true, .vjp = add_vjp};
+static const tni_derivative sub_derivative = {.linear = true, .vjp = sub_vjp};
 static const tni_derivative mul_derivative = {.saves = {TNI_SAVE(1), TNI_SAVE(0)}, .vjp = mul_vjp};
+static const tni_derivative div_derivative = {.saves = {TNI_SAVE(1), BOTH}, .vjp = div_vjp};
+static const tni_derivative maximum_derivative = {.saves = {BOTH, BOTH}, .vjp = maximum_vjp};
+static const tni_derivative minimum_derivative = {.saves = {BOTH, BOTH}, .vjp = minimum_vjp};
 
 #define OPERANDS TNI_OPERAND("self", 0, tni_binary_attr, number[0]), TNI_OPERAND("other", 1, tni_binary_attr, number[1])
 #define ARITHMETIC(row, dtype_set, texts)                                                                \
@@ -198,6 +246,7 @@ const tni_op tni_op_add = {.name = TNI_NAMES(add),
                                       PAIRS "[3,4] [3,4] 2 | [3,4] [4] -3 | " BAD_PAIRS)};
 
 const tni_op tni_op_sub = {.name = TNI_NAMES(sub),
+                           .derivative = &sub_derivative,
                            .params = {OPERANDS, TNI_OPTIONAL("alpha", 'S', tni_binary_attr, alpha)},
                            .n_params = 3,
                            ARITHMETIC(SUB, TNI_REALS | TNI_COMPLEXES | TNI_COMPLEX_HALF,
@@ -208,24 +257,26 @@ const tni_op tni_op_mul = {
     ARITHMETIC(MUL, TNI_ANY_REALS | TNI_FLOAT8S | TNI_COMPLEXES | TNI_COMPLEX_HALF, PAIRS BAD_PAIRS)};
 
 const tni_op tni_op_div = {
-    .name = TNI_NAMES(div), .params = {OPERANDS}, .n_params = 2, .zero_through = 1,
+    .name = TNI_NAMES(div), .derivative = &div_derivative, .params = {OPERANDS}, .n_params = 2, .zero_through = 1,
     ARITHMETIC(DIV, TNI_ANY_REALS | TNI_COMPLEXES, PAIRS BAD_PAIRS)};
 
 const tni_op tni_op_maximum = {
     .name = TNI_NAMES_NEW_OUT(maximum), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2,
-    .n_in = 2, .n_out = 1, .dtypes = TNI_ANY_REALS, .attr_bytes = sizeof(tni_binary_attr),
+    .derivative = &maximum_derivative, .n_in = 2, .n_out = 1, .dtypes = TNI_ANY_REALS,
+    .attr_bytes = sizeof(tni_binary_attr),
     .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = MAXIMUM,
     .samples = "[3,4] [3,4] | [3,4] [4] | [] [2] | [0,4] [4] | ! [3] [4]"};
 
 const tni_op tni_op_minimum = {
     .name = TNI_NAMES_NEW_OUT(minimum), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2,
-    .n_in = 2, .n_out = 1, .dtypes = TNI_ANY_REALS, .attr_bytes = sizeof(tni_binary_attr),
+    .derivative = &minimum_derivative, .n_in = 2, .n_out = 1, .dtypes = TNI_ANY_REALS,
+    .attr_bytes = sizeof(tni_binary_attr),
     .attr_default = &tni_binary_default, .infer = arithmetic_infer, .run = arithmetic_run, .family = MINIMUM,
     .samples = "[3,4] [3,4] | [3,4] [4] | [] [2] | [0,4] [4] | ! [3] [4]"};
 
 #define BITWISE(op, row, dtype_set)                                                                                    \
     const tni_op tni_op_##op = {                                                                                       \
-        .name = TNI_NAMES(op), .params = {OPERANDS}, .n_params = 2,                                                    \
+        .name = TNI_NAMES(op), .derivative = &tni_constant, .params = {OPERANDS}, .n_params = 2,                       \
         ARITHMETIC(row, dtype_set,                                                                                     \
                    "[3,4] [3,4] | [3,4] [4] | [3,1] [1,4] | [] [2,3] | [0,4] [4] | [3,4] 2 | 3 [5] | " BAD_PAIRS       \
                    " | ! [3] 1.5")};

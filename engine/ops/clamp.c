@@ -4,6 +4,7 @@
 #include <tenon/ops.h>
 
 #include "base/error.h"
+#include "ops/derive.h"
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
@@ -119,6 +120,23 @@ static void clamp_run(const tni_call *call, void *workspace)
     tni_run_pointwise(call, 1, call->compute, &both);
 }
 
+/* The gradient goes through strictly between the bounds: 0 at a bound, and of NaN. */
+static void clamp_vjp(tni_vjp *v)
+{
+    const clamp_attr *attr = v->attr;
+    tn_tensor *x = tni_saved_input(v, 0), *inside = NULL;
+    if (attr->min.kind != NO_BOUND)
+        inside = tn_gt_scalar(x, attr->min);
+    if (attr->max.kind != NO_BOUND) {
+        tn_tensor *below = tn_lt_scalar(x, attr->max);
+        inside = attr->min.kind != NO_BOUND ? tn_logical_and(inside, below) : below;
+    }
+    v->grads[0] = tn_where_scalar(inside, v->grad, tn_int(0));
+}
+
+static const tni_derivative clamp_derivative = {
+    .name = "ClampBackward1", .saves = {TNI_SAVE(0)}, .vjp = clamp_vjp};
+
 static const clamp_attr clamp_default = {{.kind = NO_BOUND}, {.kind = NO_BOUND}};
 
 const tni_op tni_op_clamp = {
@@ -126,7 +144,7 @@ const tni_op tni_op_clamp = {
     .params = {TNI_TENSOR("self", 0), TNI_OPTIONAL("min", 'S', clamp_attr, min),
                TNI_OPTIONAL("max", 'S', clamp_attr, max)},
     .n_params = 3, .n_in = 1, .n_out = 1, .dtypes = TNI_ANY_REALS, .attr_bytes = sizeof(clamp_attr),
-    .attr_default = &clamp_default, .infer = clamp_infer, .run = clamp_run,
+    .attr_default = &clamp_default, .derivative = &clamp_derivative, .infer = clamp_infer, .run = clamp_run,
     .samples = "[3,4] 0 2 | [3,4] 1 | [3,4] none 1 | [] 0 1 | [0,3] 0 | [2,3,4] 2 1 | ! [3] | ! [3] none none"};
 
 static clamp_attr attr_of(const tn_scalar *low, const tn_scalar *high)

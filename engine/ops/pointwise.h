@@ -24,7 +24,7 @@ typedef enum tni_lane {
 } tni_lane;
 
 typedef enum tni_unary {
-#define TNI_UNARY(name, rule, lanes, dtypes) TNI_UNARY_##name,
+#define TNI_UNARY(name, rule, lanes, dtypes, derivative) TNI_UNARY_##name,
 #include "ops/unary.def"
 #undef TNI_UNARY
     TNI_UNARY_COUNT

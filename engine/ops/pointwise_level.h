@@ -43,6 +43,7 @@
  *                           ALL       all but uint64
  *                           ORDERED   all but complex
  *                           FLOATING  floats and complex
+ *                           REAL      floats
  * Standing in pointwise_other.c: the same sets as PLAIN_..., and PLAIN_SIGNED (no uint64, no complex), PLAIN_WHOLE
  * (integers), PLAIN_INTEGERS (no uint64), PLAIN_REAL (floats), PLAIN_EVERY (all). */
 #define WRAPPING(name) \
@@ -50,6 +51,7 @@
 #define ALL(name) {name##_row_f32, name##_row_f64, name##_row_i64, NULL, tni_##name##_c64, tni_##name##_c128}
 #define ORDERED(name) {name##_row_f32, name##_row_f64, name##_row_i64, tni_##name##_u64, NULL, NULL}
 #define FLOATING(name) {name##_row_f32, name##_row_f64, NULL, NULL, tni_##name##_c64, tni_##name##_c128}
+#define REAL(name) {name##_row_f32, name##_row_f64, NULL, NULL, NULL, NULL}
 #define PLAIN_ALL(name) \
     {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, NULL, tni_##name##_c64, tni_##name##_c128}
 #define PLAIN_SIGNED(name) {tni_##name##_f32, tni_##name##_f64, tni_##name##_i64, NULL, NULL, NULL}
@@ -66,7 +68,7 @@
 extern const tni_pointwise LEVEL;
 const tni_pointwise LEVEL = {
     .unary = {
-#define TNI_UNARY(name, rule, lanes, dtypes) [TNI_UNARY_##name] = lanes(name),
+#define TNI_UNARY(name, rule, lanes, dtypes, derivative) [TNI_UNARY_##name] = lanes(name),
 #include "ops/unary.def"
 #undef TNI_UNARY
     },

@@ -160,6 +160,39 @@ UNARY(abs_c128, double, c128, hypot(x.re, x.im))
 BINARY(div_c64, c64, c64, narrowed(divided(WIDE(a), WIDE(b))))
 BINARY(div_c128, c128, c128, divided(a, b))
 
+static inline c128 times(c128 a, c128 b)
+{
+    return (c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+/* grad times the conjugate of the derivative of sigmoid and tanh, told by their result b */
+static inline c128 through_sigmoid(c128 grad, c128 b)
+{
+    c128 slope = times((c128){1 - b.re, -b.im}, b);
+    return times(grad, (c128){slope.re, -slope.im});
+}
+
+static inline c128 through_tanh(c128 grad, c128 b)
+{
+    c128 squared = times(b, b);
+    return times(grad, (c128){1 - squared.re, squared.im});
+}
+
+BINARY(sigmoid_backward_c64, c64, c64, narrowed(through_sigmoid(WIDE(a), WIDE(b))))
+BINARY(sigmoid_backward_c128, c128, c128, through_sigmoid(a, b))
+BINARY(tanh_backward_c64, c64, c64, narrowed(through_tanh(WIDE(a), WIDE(b))))
+BINARY(tanh_backward_c128, c128, c128, through_tanh(a, b))
+
+static inline c128 sgn_of(c128 z)
+{
+    double size = hypot(z.re, z.im);
+    if (isinf(size))
+        return (c128){(double)NAN, (double)NAN};
+    return size == 0 ? (c128){0, 0} : (c128){z.re / size, z.im / size};
+}
+UNARY(sgn_c64, c64, c64, narrowed(sgn_of(WIDE(x))))
+UNARY(sgn_c128, c128, c128, sgn_of(x))
+
 BINARY(eq_u64, uint8_t, uint64_t, a == b)
 BINARY(ne_u64, uint8_t, uint64_t, a != b)
 BINARY(maximum_u64, uint64_t, uint64_t, a > b ? a : b)
@@ -177,6 +210,7 @@ LOGICAL(int64_t, i64)
     UNARY(reciprocal_##L, T, T, 1 / x)                                              \
     UNARY(square_##L, T, T, x *x)                                                   \
     UNARY(sign_##L, T, T, (T)((x > 0) - (x < 0)))                                   \
+    UNARY(sgn_##L, T, T, (T)((x > 0) - (x < 0)))                                    \
     UNARY(floor_##L, T, T, FLOOR(x))                                                \
     UNARY(ceil_##L, T, T, CEIL(x))                                                  \
     UNARY(round_##L, T, T, RINT(x))                                                 \
@@ -220,3 +254,4 @@ BINARY(bitwise_left_shift_i64, int64_t, int64_t, b < 0 || b > 63 ? 0 : (int64_t)
 BINARY(bitwise_right_shift_i64, int64_t, int64_t, a >> (b < 0 || b > 63 ? 63 : b))
 UNARY(square_i64, int64_t, int64_t, (int64_t)((uint64_t)x *(uint64_t)x))
 UNARY(sign_i64, int64_t, int64_t, (x > 0) - (x < 0))
+UNARY(sgn_i64, int64_t, int64_t, (x > 0) - (x < 0))

@@ -9,7 +9,7 @@
     void tni_##name##_f32(const tni_row *row), tni_##name##_f64(const tni_row *row),                              \
         tni_##name##_i64(const tni_row *row), tni_##name##_u64(const tni_row *row),                               \
         tni_##name##_c64(const tni_row *row), tni_##name##_c128(const tni_row *row);
-#define TNI_UNARY(name, rule, lanes, dtypes) TNI_LOOPS_OF(name)
+#define TNI_UNARY(name, rule, lanes, dtypes, derivative) TNI_LOOPS_OF(name)
 #include "ops/unary.def"
 #undef TNI_UNARY
 #define TNI_BINARY(name, lanes) TNI_LOOPS_OF(name)

@@ -5,11 +5,12 @@
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
+#include "ops/unary_derivatives.h"
 
 enum { KEEP, FLOATS, MODULUS, TRUTH, COUNTS };
 
 static const unsigned char rules[TNI_UNARY_COUNT] = {
-#define TNI_UNARY(name, rule, lanes, dtypes) [TNI_UNARY_##name] = rule,
+#define TNI_UNARY(name, rule, lanes, dtypes, derivative) [TNI_UNARY_##name] = rule,
 #include "ops/unary.def"
 #undef TNI_UNARY
 };
@@ -64,10 +65,11 @@ static void unary_run(const tni_call *call, void *workspace)
     tni_run_pointwise(call, 1, written_dtype(call), call->common == TN_BOOL ? &one_bit : &all_bits);
 }
 
-#define UNARY_OP(op, dtype_set)                                                                                     \
+#define UNARY_OP(op, dtype_set, its_derivative)                                                                     \
     const tni_op tni_op_##op = {.name = TNI_NAMES(op), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, \
                                 .n_out = 1, .dtypes = dtype_set, .infer = unary_infer, .run = unary_run,            \
-                                .family = TNI_UNARY_##op, .samples = "[3,4] | [] | [0,3] | [2,3,4] | [37]"};        \
+                                .derivative = &its_derivative, .family = TNI_UNARY_##op,                            \
+                                .samples = "[3,4] | [] | [0,3] | [2,3,4] | [37]"};                                  \
                                                                                                                     \
     tn_tensor *tn_##op(tn_tensor *x)                                                                                \
     {                                                                                                               \
@@ -83,6 +85,6 @@ static void unary_run(const tni_call *call, void *workspace)
     {                                                                                                               \
         return tni_call_out(&tni_op_##op, out, &x, NULL);                                                           \
     }
-#define TNI_UNARY(name, rule, lanes, dtypes) UNARY_OP(name, dtypes)
+#define TNI_UNARY(name, rule, lanes, dtypes, derivative) UNARY_OP(name, dtypes, derivative)
 #include "ops/unary.def"
 #undef TNI_UNARY

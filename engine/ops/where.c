@@ -2,11 +2,13 @@
 #include <string.h>
 #include <tenon/ops.h>
 
+#include "autograd/node.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "core/geometry.h"
 #include "core/iterator.h"
 #include "ops/create.h"
+#include "ops/derive.h"
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
@@ -189,12 +191,50 @@ static void masked_fill_run(const tni_call *call, void *workspace)
     run_choice(call->out[0], (tn_dtype)self->dtype, call->in[1], chosen, numbers);
 }
 
+static tn_tensor *where(tn_tensor *mask, tn_tensor *a, tn_tensor *b, uint32_t numbers, tn_scalar first,
+                        tn_scalar second)
+{
+    tn_tensor *in[3] = {mask, a, b};
+    const tni_binary_attr attr = {numbers, {first, second}, tni_binary_default.alpha};
+    return tni_call_new(&tni_op_where, in, &attr);
+}
+
+/* 0, not the gradient times 0, where the other was chosen: infinite gradients stay where they belong. */
+static void where_vjp(tni_vjp *v)
+{
+    tn_tensor *mask = tni_saved_input(v, 0);
+    if (tni_needs(v, 1))
+        v->grads[1] = where(mask, v->grad, NULL, 4, tn_int(0), tn_int(0));
+    if (tni_needs(v, 2))
+        v->grads[2] = where(mask, NULL, v->grad, 2, tn_int(0), tn_int(0));
+}
+
+static void masked_fill_vjp(tni_vjp *v)
+{
+    tn_tensor *mask = tni_saved_input(v, 1);
+    if (tni_needs(v, 0))
+        v->grads[0] = tn_masked_fill(v->grad, mask, tn_int(0));
+    if (tni_needs(v, 2))
+        v->grads[2] = where(mask, v->grad, NULL, 4, tn_int(0), tn_int(0));
+}
+
+static const char *masked_fill_named(const tni_node *node)
+{
+    return ((const tni_binary_attr *)node->attr)->numbers & 4 ? "MaskedFillBackward0" : "MaskedFillBackward1";
+}
+
+static const tni_derivative where_derivative = {
+    .saves = {0, TNI_SAVE(0), TNI_SAVE(0)}, .vjp = where_vjp};
+static const tni_derivative masked_fill_derivative = {
+    .saves = {TNI_SAVE(1), 0, TNI_SAVE(1)}, .vjp = masked_fill_vjp, .named = masked_fill_named};
+
 const tni_op tni_op_where = {
     .name = TNI_NAMES_NEW(where),
     .params = {TNI_TENSOR("condition", 0), TNI_OPERAND("self", 1, tni_binary_attr, number[0]),
                TNI_OPERAND("other", 2, tni_binary_attr, number[1])},
     .n_params = 3, .n_in = 3, .n_out = 1, .number_in = 6, .dtypes = TNI_ALL_NUMBERS,
-    .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default, .infer = where_infer, .run = where_run,
+    .attr_bytes = sizeof(tni_binary_attr), .attr_default = &tni_binary_default, .derivative = &where_derivative,
+    .infer = where_infer, .run = where_run,
     .samples = "[3,4] [3,4] [3,4] | [3,4] [4] [3,1] | [3,4] 1 2 | [3,4] [3,4] 2 | [] [] [] | [0,4] [4] 1 | "
         "! [3] [4] [4]"};
 
@@ -203,16 +243,9 @@ const tni_op tni_op_masked_fill = {
     .params = {TNI_TENSOR("self", 0), TNI_TENSOR("mask", 1), TNI_OPERAND("value", 2, tni_binary_attr, number[0])},
     .n_params = 3, .n_in = 3, .n_out = 1, .number_in = 4, .overlap_allowed = true,
     .dtypes = TNI_REALS | TNI_BOOLS | TNI_COMPLEXES | TNI_COMPLEX_HALF, .attr_bytes = sizeof(tni_binary_attr),
-    .attr_default = &tni_binary_default, .infer = masked_fill_infer, .run = masked_fill_run,
+    .attr_default = &tni_binary_default, .derivative = &masked_fill_derivative,
+    .infer = masked_fill_infer, .run = masked_fill_run,
     .samples = "[3,4] [3,4] 1 | [3,4] [4] 1 | [3,4] [3,1] [] | [] [] 1 | [0,4] [4] 1 | ! [3] [4] 1 | ! [3] [3] [3]"};
-
-static tn_tensor *where(tn_tensor *mask, tn_tensor *a, tn_tensor *b, uint32_t numbers, tn_scalar first,
-                        tn_scalar second)
-{
-    tn_tensor *in[3] = {mask, a, b};
-    const tni_binary_attr attr = {numbers, {first, second}, tni_binary_default.alpha};
-    return tni_call_new(&tni_op_where, in, &attr);
-}
 
 tn_tensor *tn_where(tn_tensor *condition, tn_tensor *self, tn_tensor *other)
 {

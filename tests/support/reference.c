@@ -56,7 +56,7 @@ double *reference_bounds(expectation *e)
     return e->bounds;
 }
 
-static cell rounded(long double x, tn_dtype dtype)
+cell reference_rounded(long double x, tn_dtype dtype)
 {
     cell c = {dtype == TN_FLOAT32 ? (double)(float)x : (double)x, 0};
     return dtype_is_float(dtype) ? cell_convert(c, TN_FLOAT64, dtype) : c;
@@ -130,79 +130,6 @@ void reference_broadcast(const reference_call *call, int operands, grid *shape)
         for (int d = 0; call->arguments[i].kind == SAMPLE_TENSOR && d < g->ndim; d++)
             if (g->sizes[d] != 1)
                 shape->sizes[shape->ndim - g->ndim + d] = g->sizes[d];
-    }
-}
-
-enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, AND, OR, XOR, LEFT, RIGHT };
-
-static double larger(double a, double b)
-{
-    return isnan(a) || isnan(b) ? (double)NAN : a < b ? b : a;
-}
-
-static cell arithmetic_floats(int row, double a, double b, double alpha, tn_dtype dtype, double *bound)
-{
-    double c = 0;
-    *bound = 0;
-    switch (row) {
-    case ADD:
-    case SUB:
-        c = row == ADD ? a + alpha * b : a - alpha * b;
-        *bound = alpha == 1 ? 0 : unit(dtype) * (fabs(a) + 2 * fabs(alpha * b)) + reference_ulp(0, dtype);
-        break;
-    case MUL:
-        c = a * b;
-        break;
-    case DIV:
-        c = a / b;
-        break;
-    default:
-        c = row == MINIMUM ? -larger(-a, -b) : larger(a, b);
-    }
-    return rounded(c, dtype);
-}
-
-static cell arithmetic_integers(int row, int64_t a, int64_t b, int64_t alpha)
-{
-    uint64_t x = (uint64_t)a, y = (uint64_t)b, s = (uint64_t)alpha;
-    cell c = {0, row == ADD   ? (int64_t)(x + s * y)
-                 : row == SUB ? (int64_t)(x - s * y)
-                 : row == MUL ? (int64_t)(x * y)
-                 : row == AND ? (int64_t)(x & y)
-                 : row == OR  ? (int64_t)(x | y)
-                 : row == XOR ? (int64_t)(x ^ y)
-                 : row == LEFT ? (b < 0 || b > 63 ? 0 : (int64_t)(x << b))
-                 : row == RIGHT ? a >> (b < 0 || b > 63 ? 63 : b)
-                 : row == MINIMUM ? (a < b ? a : b)
-                 : a > b      ? a
-                              : b};
-    return c;
-}
-
-static void arithmetic(const reference_call *call, expectation *e, int row)
-{
-    grid shape;
-    int64_t index[GRID_NDIM];
-    tn_dtype dtype = reference_promote(call, 2);
-    if (row == DIV && !dtype_is_float(dtype))
-        dtype = tn_get_default_dtype();
-    reference_broadcast(call, 2, &shape);
-    e->grid = grid_new(dtype, shape.sizes, shape.ndim);
-    double *bounds = reference_bounds(e);
-    const reference_argument *alpha = row == ADD || row == SUB ? reference_given(call, 2) : NULL;
-    tn_scalar one = tn_int(1), scale = alpha ? alpha->given->number : one;
-    double factor = scale.kind == TN_SCALAR_FLOAT ? scale.value.f : (double)scale.value.i;
-    for (int64_t i = 0; i < e->grid.numel; i++) {
-        grid_index(&e->grid, i, index);
-        cell a = reference_operand(&call->arguments[0], &e->grid, index, dtype);
-        cell b = reference_operand(&call->arguments[1], &e->grid, index, dtype);
-        cell *c = &e->grid.cells[i];
-        if (dtype_is_float(dtype))
-            *c = arithmetic_floats(row, a.f, b.f, factor, dtype, &bounds[i]);
-        else if (dtype == TN_BOOL) /* alpha is a bool then */
-            *c = cell_convert(arithmetic_integers(row, a.i, b.i, scale.value.i != 0), TN_INT64, TN_BOOL);
-        else
-            *c = cell_convert(arithmetic_integers(row, a.i, b.i, scale.value.i), TN_INT64, dtype);
     }
 }
 
@@ -302,7 +229,7 @@ static void unary(const reference_call *call, expectation *e, int row)
             continue;
         }
         if (row >= SQUARE && row <= BITS) {
-            *y = real ? rounded(rounding(row, c.f), dtype) : c;
+            *y = real ? reference_rounded(rounding(row, c.f), dtype) : c;
             if (row == SQUARE)
                 y->i = (int64_t)((uint64_t)c.i * (uint64_t)c.i);
             if (row == SIGN)
@@ -315,7 +242,7 @@ static void unary(const reference_call *call, expectation *e, int row)
         }
         bool negative = dtype_is_float(dtype) ? c.f < 0 : c.i < 0;
         if (row >= EXP) {
-            *y = rounded(smooth(row, (long double)c.f), dtype);
+            *y = reference_rounded(smooth(row, (long double)c.f), dtype);
             bounds[i] = 4 * reference_ulp(y->f, dtype);
         } else if (row == RELU) {
             *y = negative ? (cell){0, 0} : c;
@@ -398,7 +325,7 @@ static void sum(const reference_call *call, expectation *e, int row)
     }
     for (int64_t i = 0; i < results && dtype_is_float(dtype); i++) {
         long double scale = row == MEAN ? (long double)count : 1;
-        e->grid.cells[i] = rounded(row == MEAN ? sums[i] / scale : sums[i], dtype);
+        e->grid.cells[i] = reference_rounded(row == MEAN ? sums[i] / scale : sums[i], dtype);
         /* (PIECE / 32 + log2 n) eps of the sum of sizes for float64, one rounding for float32: ops/reduce.c */
         bounds[i] = (double)(sizes[i] / (scale > 0 ? scale : 1)) * (128 + 20) * DBL_EPSILON / 2 +
                     reference_ulp(e->grid.cells[i].f, dtype);
@@ -444,7 +371,7 @@ static void dot(const grid *a, int64_t a_at, int64_t a_step, const grid *b, int6
         size += (long double)fabs(x.f * y.f);
         whole += (uint64_t)x.i * (uint64_t)y.i;
     }
-    *c = rounded(total, a->dtype);
+    *c = reference_rounded(total, a->dtype);
     if (!dtype_is_float(a->dtype))
         *c = cell_convert((cell){0, (int64_t)whole}, TN_INT64, a->dtype);
     const double steps = (double)(k + 2) * (double)size;
@@ -523,17 +450,6 @@ static const struct {
     reference reference;
     int row;
 } references[] = {
-    {"add", arithmetic, ADD},
-    {"sub", arithmetic, SUB},
-    {"mul", arithmetic, MUL},
-    {"div", arithmetic, DIV},
-    {"maximum", arithmetic, MAXIMUM},
-    {"minimum", arithmetic, MINIMUM},
-    {"bitwise_and", arithmetic, AND},
-    {"bitwise_or", arithmetic, OR},
-    {"bitwise_xor", arithmetic, XOR},
-    {"bitwise_left_shift", arithmetic, LEFT},
-    {"bitwise_right_shift", arithmetic, RIGHT},
     {"logical_and", compare, BOTH},
     {"logical_or", compare, EITHER},
     {"logical_xor", compare, ONE},
@@ -561,6 +477,7 @@ static const struct {
     {"reciprocal", unary, RECIPROCAL},
     {"square", unary, SQUARE},
     {"sign", unary, SIGN},
+    {"sgn", unary, SIGN},
     {"floor", unary, FLOOR},
     {"ceil", unary, CEIL},
     {"round", unary, ROUND},
@@ -589,7 +506,8 @@ bool reference_of(const reference_call *call, expectation *e)
         references[i].reference(call, e, references[i].row);
         return true;
     }
-    return reference_of_creation(call, e) || reference_of_view(call, e) || reference_of_index(call, e);
+    return reference_of_binary(call, e) || reference_of_creation(call, e) || reference_of_view(call, e) ||
+           reference_of_index(call, e);
 }
 
 void expectation_free(expectation *e)

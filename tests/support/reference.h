@@ -45,6 +45,12 @@ bool reference_of_creation(const reference_call *call, expectation *e);
 /* The same for operators that take positions: reference_index.c. */
 bool reference_of_index(const reference_call *call, expectation *e);
 
+/* The same for operators of two operands: reference_binary.c. */
+bool reference_of_binary(const reference_call *call, expectation *e);
+
+/* x rounded to the dtype. */
+cell reference_rounded(long double x, tn_dtype dtype);
+
 /* Argument i; NULL when it was left off. */
 const reference_argument *reference_given(const reference_call *call, int i);
 

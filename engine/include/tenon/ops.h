@@ -261,16 +261,17 @@ TN_API tn_status tn_gt_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_ge_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
 /* One operand, element by element:  neg -x,  abs |x|,  relu max(x, 0) (NaN stays NaN),  exp e^x,  log of base e,
- * sigmoid 1/(1+e^-x),  tanh,  sqrt,  reciprocal 1/x,  square x^2,  sign (-1, 0 or 1; of NaN 0),  floor,  ceil,
+ * sigmoid 1/(1+e^-x),  tanh,  sqrt,  reciprocal 1/x,  square x^2,  sign (-1, 0 or 1; of NaN 0),  sgn x/|x|
+ * (of real numbers the sign),  floor,  ceil,
  * round to nearest and even,  trunc towards zero.
- * dtype   neg, abs, square: float16 to float64, bfloat16, int8 to int64, uint8, complex (abs also float8 with a sign,
- *         square bool); relu, sign, floor, ceil, round, trunc: the real ones of these (sign also bool, the others
- *         uint16 to uint64); the others all but float8 and complex32, integers and bool converted
+ * dtype   neg, abs, sgn, square: float16 to float64, bfloat16, int8 to int64, uint8, complex (abs also float8 with a
+ *         sign, sgn and square bool); relu, sign, floor, ceil, round, trunc: the real ones of these (sign also bool,
+ *         the others uint16 to uint64); the others all but float8 and complex32, integers and bool converted
  * result  x's shape and dtype; abs of complex numbers: their real dtype; square of bool: int64; exp, log, sigmoid,
  *         tanh, sqrt and reciprocal of integers and bool: the default dtype. exp, log, sigmoid and tanh are within 2
  *         ulp; 16-bit floats compute in float32 and round once
  * errors  common; TN_ERROR_DTYPE (bool where it is no operand; abs_ of complex numbers)
- * grad    x, twice differentiable; of sign, floor, ceil, round, trunc zero
+ * grad    x, twice differentiable; of relu 0 at 0 and 1 at NaN, of abs 0 at 0, of sign, floor, ceil, round, trunc zero
  * cost    O(numel), at memory speed for large float32
  * source  torch.neg and its kin */
 TN_API tn_tensor *tn_neg(tn_tensor *x);
@@ -284,6 +285,7 @@ TN_API tn_tensor *tn_sqrt(tn_tensor *x);
 TN_API tn_tensor *tn_reciprocal(tn_tensor *x);
 TN_API tn_tensor *tn_square(tn_tensor *x);
 TN_API tn_tensor *tn_sign(tn_tensor *x);
+TN_API tn_tensor *tn_sgn(tn_tensor *x);
 TN_API tn_tensor *tn_floor(tn_tensor *x);
 TN_API tn_tensor *tn_ceil(tn_tensor *x);
 TN_API tn_tensor *tn_round(tn_tensor *x);
@@ -299,6 +301,7 @@ TN_API tn_status tn_sqrt_(tn_tensor *self);
 TN_API tn_status tn_reciprocal_(tn_tensor *self);
 TN_API tn_status tn_square_(tn_tensor *self);
 TN_API tn_status tn_sign_(tn_tensor *self);
+TN_API tn_status tn_sgn_(tn_tensor *self);
 TN_API tn_status tn_floor_(tn_tensor *self);
 TN_API tn_status tn_ceil_(tn_tensor *self);
 TN_API tn_status tn_round_(tn_tensor *self);
@@ -314,10 +317,28 @@ TN_API tn_status tn_sqrt_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_reciprocal_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_square_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_sign_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_status tn_sgn_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_floor_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_ceil_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_round_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_trunc_out(tn_tensor *out, tn_tensor *x);
+
+/* The gradients of relu, sigmoid and tanh in one pass, from the gradient of the result and the result y itself:
+ *     relu_backward     g where y > 0 or y is NaN, else 0
+ *     sigmoid_backward  g conj((1 - y) y)
+ *     tanh_backward     g conj(1 - y^2)
+ * dtype   float16 to float64, bfloat16; sigmoid_backward and tanh_backward also complex64 and complex128
+ * result  the broadcast shape, promoted dtype
+ * errors  common
+ * grad    both, twice differentiable
+ * cost    O(numel), at memory speed
+ * source  torch.ops.aten.threshold_backward, sigmoid_backward, tanh_backward */
+TN_API tn_tensor *tn_relu_backward(tn_tensor *grad, tn_tensor *result);
+TN_API tn_tensor *tn_sigmoid_backward(tn_tensor *grad, tn_tensor *result);
+TN_API tn_tensor *tn_tanh_backward(tn_tensor *grad, tn_tensor *result);
+TN_API tn_status tn_relu_backward_out(tn_tensor *out, tn_tensor *grad, tn_tensor *result);
+TN_API tn_status tn_sigmoid_backward_out(tn_tensor *out, tn_tensor *grad, tn_tensor *result);
+TN_API tn_status tn_tanh_backward_out(tn_tensor *out, tn_tensor *grad, tn_tensor *result);
 
 /* rsqrt 1/sqrt(x),  sin,  cos,  log1p log(1 + x),  expm1 e^x - 1,  erf the error function, by the C library.
  * dtype   all but float8 and complex32 (log1p, expm1, erf: no complex ones); integers and bool converted

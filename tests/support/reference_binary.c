@@ -1,0 +1,121 @@
+/* What operators of two operands must give: arithmetic, bits, and the gradients through relu, sigmoid and tanh. Plain
+ * definitions in double or int64. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/reference.h"
+
+enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, AND, OR, XOR, LEFT, RIGHT, RELU_BACK, SIGMOID_BACK, TANH_BACK };
+
+static double larger(double a, double b)
+{
+    return isnan(a) || isnan(b) ? (double)NAN : a < b ? b : a;
+}
+
+static cell arithmetic_floats(int row, double a, double b, double alpha, tn_dtype dtype, double *bound)
+{
+    double c = 0;
+    *bound = 0;
+    switch (row) {
+    case ADD:
+    case SUB:
+        c = row == ADD ? a + alpha * b : a - alpha * b;
+        *bound = alpha == 1 ? 0 : tn_finfo(dtype).eps * (fabs(a) + 2 * fabs(alpha * b)) + reference_ulp(0, dtype);
+        break;
+    case MUL:
+        c = a * b;
+        break;
+    case DIV:
+        c = a / b;
+        break;
+    case RELU_BACK:
+        c = b <= 0 ? 0 : a;
+        break;
+    case SIGMOID_BACK:
+        c = a * (1 - b) * b;
+        *bound = tn_finfo(dtype).eps * 4 * fabs(a * b) * (1 + fabs(b)) + (2 + fabs(b)) * reference_ulp(0, dtype);
+        break;
+    case TANH_BACK: /* no result of tanh is larger than 1; the square of another may overflow */
+        c = a * (1 - reference_rounded(b * b, dtype).f);
+        *bound = isfinite(c) ? tn_finfo(dtype).eps * 4 * fabs(a) * (1 + b * b) + reference_ulp(0, dtype) : 0;
+        break;
+    default:
+        c = row == MINIMUM ? -larger(-a, -b) : larger(a, b);
+    }
+    return reference_rounded(c, dtype);
+}
+
+static cell arithmetic_integers(int row, int64_t a, int64_t b, int64_t alpha)
+{
+    uint64_t x = (uint64_t)a, y = (uint64_t)b, s = (uint64_t)alpha;
+    cell c = {0, row == ADD   ? (int64_t)(x + s * y)
+                 : row == SUB ? (int64_t)(x - s * y)
+                 : row == MUL ? (int64_t)(x * y)
+                 : row == AND ? (int64_t)(x & y)
+                 : row == OR  ? (int64_t)(x | y)
+                 : row == XOR ? (int64_t)(x ^ y)
+                 : row == LEFT ? (b < 0 || b > 63 ? 0 : (int64_t)(x << b))
+                 : row == RIGHT ? a >> (b < 0 || b > 63 ? 63 : b)
+                 : row == MINIMUM ? (a < b ? a : b)
+                 : a > b      ? a
+                              : b};
+    return c;
+}
+
+static void arithmetic(const reference_call *call, expectation *e, int row)
+{
+    grid shape;
+    int64_t index[GRID_NDIM];
+    tn_dtype dtype = reference_promote(call, 2);
+    if (row == DIV && !dtype_is_float(dtype))
+        dtype = tn_get_default_dtype();
+    reference_broadcast(call, 2, &shape);
+    e->grid = grid_new(dtype, shape.sizes, shape.ndim);
+    double *bounds = reference_bounds(e);
+    const reference_argument *alpha = row == ADD || row == SUB ? reference_given(call, 2) : NULL;
+    tn_scalar one = tn_int(1), scale = alpha ? alpha->given->number : one;
+    double factor = scale.kind == TN_SCALAR_FLOAT ? scale.value.f : (double)scale.value.i;
+    for (int64_t i = 0; i < e->grid.numel; i++) {
+        grid_index(&e->grid, i, index);
+        cell a = reference_operand(&call->arguments[0], &e->grid, index, dtype);
+        cell b = reference_operand(&call->arguments[1], &e->grid, index, dtype);
+        cell *c = &e->grid.cells[i];
+        if (dtype_is_float(dtype))
+            *c = arithmetic_floats(row, a.f, b.f, factor, dtype, &bounds[i]);
+        else if (dtype == TN_BOOL) /* alpha is a bool then */
+            *c = cell_convert(arithmetic_integers(row, a.i, b.i, scale.value.i != 0), TN_INT64, TN_BOOL);
+        else
+            *c = cell_convert(arithmetic_integers(row, a.i, b.i, scale.value.i), TN_INT64, dtype);
+    }
+}
+
+static const struct {
+    const char *name;
+    int row;
+} rows[] = {
+    {"add", ADD},
+    {"sub", SUB},
+    {"mul", MUL},
+    {"div", DIV},
+    {"maximum", MAXIMUM},
+    {"relu_backward", RELU_BACK},
+    {"sigmoid_backward", SIGMOID_BACK},
+    {"tanh_backward", TANH_BACK},
+    {"minimum", MINIMUM},
+    {"bitwise_and", AND},
+    {"bitwise_or", OR},
+    {"bitwise_xor", XOR},
+    {"bitwise_left_shift", LEFT},
+    {"bitwise_right_shift", RIGHT},
+};
+
+bool reference_of_binary(const reference_call *call, expectation *e)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, call->name) == 0) {
+            arithmetic(call, e, rows[i].row);
+            return true;
+        }
+    return false;
+}
