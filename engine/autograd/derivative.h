@@ -80,7 +80,7 @@ tn_tensor *tni_saved_result(tni_vjp *v);
 /* Whether the tensors of a list among the attributes are what they were when the tape kept them. */
 tn_status tni_check_listed(tni_vjp *v);
 
-/* The shape of input i, which is to be differentiated; of the result. */
+/* The shape of input i; of the result. An input that is not to be differentiated has none: ndim 0, TN_DTYPE_NONE. */
 tni_shape tni_input_shape(const tni_vjp *v, int i);
 tni_shape tni_result_shape(const tni_vjp *v);
 

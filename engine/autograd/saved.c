@@ -76,6 +76,8 @@ tni_shape tni_input_shape(const tni_vjp *v, int i)
     const tni_slices *slices = v->node->slices;
     if (slices && i == 0)
         return tni_result_shape(v); /* what is written in place has the result's */
+    if (!v->node->edges[i])
+        return (tni_shape){NULL, 0, TN_DTYPE_NONE, TN_CPU};
     return tni_edge_shape(v->node->edges[i]);
 }
 

@@ -61,12 +61,13 @@ static bool read_tensors(const char **at, tni_sample_argument *a)
         if (a->n == TNI_SAMPLE_LIST)
             return false;
         tni_sample_tensor *x = &a->as.list[a->n++];
-        x->absent = **at == '_';
-        if (**at != '_' && **at != '<')
+        const char first = *(*at)++;
+        int n = 0;
+        x->absent = first == '_';
+        if (first == '[' ? !read_list(at, ']', x->sizes, &n) : first != '_' && (first != '<' || !read_positions(at, x)))
             return false;
-        ++*at;
-        if (!x->absent && !read_positions(at, x))
-            return false;
+        if (first == '[')
+            x->ndim = n;
     } while (**at == ';' && ++*at);
     return true;
 }

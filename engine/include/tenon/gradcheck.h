@@ -30,15 +30,15 @@ typedef struct tn_gradcheck_options {
 
 /* The worst entry of the Jacobian: of all as long as they pass, else the first that does not. */
 typedef struct tn_gradcheck_result {
-    int64_t compared; /* entries; of a complex number two each */
-    int input;        /* its number; of tn_gradgradcheck, n is the gradient of the result */
-    int64_t element;  /* of the input, row-major; -1 in fast_mode */
-    bool imaginary;   /* part of that element */
-    int output;       /* 0; of tn_gradgradcheck, the input whose gradient it is that was differentiated */
+    int64_t compared;       /* entries; of a complex number two each */
+    int input;              /* its number; of tn_gradgradcheck, n is the gradient of the result */
+    int64_t element;        /* of the input, row-major; -1 in fast_mode */
+    bool imaginary;         /* part of that element */
+    int output;             /* 0; of tn_gradgradcheck, the input whose gradient it is that was differentiated */
     int64_t output_element;
     bool output_imaginary;
     double analytic, numeric, difference;
-    double ratio; /* difference / what it may be: at most 1 passes */
+    double ratio;           /* difference / what it may be: at most 1 passes */
 } tn_gradcheck_result;
 
 /* Compares each entry of the Jacobian as the walk back gives it with (f(x + eps) - f(x - eps)) / (2 eps). Checks, too,
@@ -74,6 +74,39 @@ TN_API tn_status tn_gradgradcheck(tn_gradcheck_function f, void *context, tn_ten
  * source  Pearlmutter 1994, Neural Computation 6: the two modes are adjoint */
 TN_API tn_status tn_gradcheck_forward(tn_gradcheck_function f, void *context, tn_tensor *const *inputs, int n,
                                       const tn_gradcheck_options *options, tn_gradcheck_result *result);
+
+typedef enum tn_operator_verdict {
+    TN_OPERATOR_OK,           /* all checks passed */
+    TN_OPERATOR_FAULT,        /* one did not */
+    TN_OPERATOR_CONSTANT,     /* nothing to differentiate: the result requires no gradient, whatever the inputs do */
+    TN_OPERATOR_NO_DERIVATIVE /* recording a call of it is refused */
+} tn_operator_verdict;
+
+/* What came of an operator's checks. */
+typedef struct tn_operator_check {
+    const char *name; /* as tn_operator_name */
+    tn_operator_verdict verdict;
+    int samples, cases;            /* samples that were checked; times layouts and dtypes */
+    int64_t compared;              /* entries of Jacobians */
+    double first, second, forward; /* the worst error of gradcheck, gradgradcheck and gradcheck_forward: the difference
+                                      of two values, over the value where it is above 1 */
+    /* of a fault: */
+    const char *form; /* as called, such as "add_" */
+    char sample[160]; /* the arguments, such as "[3,4] [4] 2": shapes and numbers */
+    char layout[100]; /* of the operands, and the dtype */
+    char message[TN_ERROR_MESSAGE_SIZE];
+    tn_gradcheck_result at;
+} tn_operator_check;
+
+/* Checks an operator of the table with the samples that it comes with: tn_gradcheck, tn_gradgradcheck and
+ * tn_gradcheck_forward, in float64 and complex128, operands contiguous, transposed, sliced and expanded, together and
+ * one by one, and the in-place form. Large Jacobians are checked in fast_mode.
+ * number   0 .. tn_operator_count() - 1
+ * options  NULL: as tn_gradcheck
+ * check    what came of it. A fault is no error: it stands there, and nothing is raised
+ * errors   TN_ERROR_NULL, TN_ERROR_ARGUMENT, TN_ERROR_MEMORY
+ * cost     that of all its checks: milliseconds */
+TN_API tn_status tn_gradcheck_operator(int number, const tn_gradcheck_options *options, tn_operator_check *check);
 
 TN_END
 
