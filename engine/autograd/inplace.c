@@ -11,7 +11,8 @@
 
 static tn_status refuse_out(const tni_call *call)
 {
-    for (int i = -1; i < call->op->n_in; i++) {
+    const int n = tni_input_count(call);
+    for (int i = -1; i < n; i++) {
         const tn_tensor *x = i < 0 ? call->out[0] : call->in[i];
         if (x && tni_requires_grad(x))
             return TNI_FAIL(TN_ERROR_INPLACE_LEAF, tni_call_name(call),
@@ -23,7 +24,7 @@ static tn_status refuse_out(const tni_call *call)
 }
 
 /* Leaves, and views of leaves, must keep the value that their gradient belongs to; one that was detached since is a
- * leaf, too. */
+ * leaf, too. As in PyTorch so is a view whose base got its history by a write, until somebody asks for the view's. */
 static tn_status check_rules(const tni_call *call, const tn_tensor *x)
 {
     const char *name = tni_call_name(call);
@@ -33,7 +34,7 @@ static tn_status check_rules(const tni_call *call, const tn_tensor *x)
         return TNI_FAIL(TN_ERROR_INPLACE_LEAF, name,
                         "the tensor to write is a view of a leaf that requires a gradient: needed tn_no_grad around "
                         "it, or a copy");
-    if (!x->base && x->keys & TNI_KEY_TAPE && !tni_own_node(x))
+    if (tni_requires_grad(x) && !tni_own_node(x))
         return TNI_FAIL(TN_ERROR_INPLACE_LEAF, name,
                         "the tensor to write is a leaf that requires a gradient: needed tn_no_grad around it, or a "
                         "copy");
@@ -122,6 +123,14 @@ static void rebase(tni_node *node, tn_tensor *x, tni_edge base_edge)
         written->tape_version = written->counter->version;
 }
 
+static bool is_tracked(const tni_call *call)
+{
+    for (int i = 0; i < call->op->n_in; i++)
+        if (call->in[i] && tni_requires_grad(call->in[i]))
+            return true;
+    return false;
+}
+
 tn_status tni_record_write(tni_call *call)
 {
     const tni_derivative *derivative = call->op->derivative;
@@ -131,13 +140,13 @@ tn_status tni_record_write(tni_call *call)
         return refuse_out(call) ? tni_pending() : tni_dispatch(call);
     if (derivative && derivative->write)
         return derivative->write(call);
+    if (!is_tracked(call) || tni_dtype_kind((tn_dtype)x->dtype) < TNI_FLOAT)
+        return tni_dispatch(call);
+    if (check_rules(call, x))
+        return tni_pending();
     tni_edge edges[TNI_MAX_IN], base_edge = 0;
     uint64_t tracked = tni_record_edges(call, edges);
     if (tni_pending())
-        return tni_pending();
-    if (!tracked || tni_dtype_kind((tn_dtype)x->dtype) < TNI_FLOAT)
-        return tni_dispatch(call);
-    if (check_rules(call, x))
         return tni_pending();
     if (!derivative)
         return TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, name,

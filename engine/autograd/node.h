@@ -194,6 +194,9 @@ tn_status tni_node_save_result(tni_node *node, int place, tn_tensor *result);
 /* Gives up the saved tensors: the node was walked, and is not to be again. */
 void tni_node_release_saved(tni_node *node);
 
+/* Refuses a node that saved a tensor which was written since, whether or not its derivative would look at it. */
+tn_status tni_saved_check(const tni_node *node);
+
 /* Its name as PyTorch prints it: "AddBackward0". In buf where it must be made. */
 const char *tni_node_name(const tni_node *node, char *buf, size_t size);
 

@@ -119,8 +119,10 @@ tn_status tn_retain_grad(tn_tensor *x)
         return tni_pending();
     if (!tni_requires_grad(x))
         return TNI_FAIL(TN_ERROR_NO_GRAPH, "retain_grad", "the tensor does not require a gradient");
+    if (!tni_own_node(x)) /* leaves keep it anyway */
+        return TN_OK;
     tni_node *node = tni_node_of("retain_grad", x);
-    if (!node) /* leaves keep it anyway */
+    if (!node)
         return tni_pending();
     tni_tape *tape = tni_tape_make("retain_grad", x);
     if (!tape)

@@ -71,6 +71,15 @@ tn_tensor *tni_saved_result(tni_vjp *v)
     return attached;
 }
 
+tn_status tni_saved_check(const tni_node *node)
+{
+    const tni_saved *saved = tni_node_saved(node);
+    for (int i = 0; i < node->n_saved; i++)
+        if (saved[i].tensor && saved[i].version != saved[i].tensor->counter->version)
+            return fail_version(node, &saved[i]);
+    return TN_OK;
+}
+
 tni_shape tni_input_shape(const tni_vjp *v, int i)
 {
     const tni_slices *slices = v->node->slices;

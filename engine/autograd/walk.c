@@ -184,6 +184,8 @@ static tn_status run_derivative(tni_walk *walk, tni_node *node, tn_tensor *grad,
     tni_vjp v = {node, node->attr, grad, grads, needed_edges(walk, node), walk->create_graph};
     for (uint32_t i = 0; i < node->n_edges; i++)
         grads[i] = NULL;
+    if (TNI_UNLIKELY(walk->plan != NULL) && tni_saved_check(node))
+        return tni_pending();
     if (TNI_UNLIKELY(node->slices != NULL))
         slices_vjp(&v, node->slices);
     else if (TNI_LIKELY(node->op->derivative->vjp != NULL && v.needed))
@@ -246,7 +248,8 @@ static tn_status run_hooks(tni_hook *const *hooks, tn_tensor **grad)
 static tn_status visit_node(tni_walk *walk, tni_edge edge, tn_tensor **grad)
 {
     tni_node *node = tni_edge_node(edge);
-    const bool ends = TNI_UNLIKELY(walk->plan != NULL) && needed_edges(walk, node) == 0;
+    const bool ends = TNI_UNLIKELY(walk->plan != NULL) && needed_edges(walk, node) == 0 &&
+                      (walk->captured || tni_plan_find(walk->plan, edge)->only_seen);
     if (TNI_UNLIKELY(walk->captured != NULL) && !ends)
         capture(walk, edge, *grad);
     if (TNI_UNLIKELY(node->hooks != NULL) && run_hooks(&node->hooks, grad))

@@ -248,6 +248,14 @@ static tn_status write_value(tn_tensor *to, tn_tensor *value)
     return status;
 }
 
+/* What is written: the part, or x itself where the part is all of it, as in PyTorch, where the tape can tell. */
+static tn_tensor *part_or_all(tn_tensor *x, tn_tensor *part)
+{
+    bool all = part && part->offset == x->offset && tni_same_dims(part->sizes, part->ndim, x->sizes, x->ndim) &&
+               tni_same_dims(part->strides, part->ndim, x->strides, x->ndim);
+    return all ? x : part;
+}
+
 tn_status tn_setitem(tn_tensor *x, const tn_index *index, int n, tn_tensor *value)
 {
     if (tni_check_tensor("setitem", 1, "self", x) || tni_check_tensor("setitem", 4, "value", value))
@@ -257,7 +265,7 @@ tn_status tn_setitem(tn_tensor *x, const tn_index *index, int n, tn_tensor *valu
     tn_tensor *to = tn_getitem(x, index, n);
     if (!to)
         return tni_pending();
-    tn_status status = write_value(to, value);
+    tn_status status = write_value(part_or_all(x, to), value);
     tn_drop(&to);
     return status;
 }
@@ -270,7 +278,7 @@ tn_status tn_setitem_scalar(tn_tensor *x, const tn_index *index, int n, tn_scala
         return tni_setitem_copy_scalar(x, index, n, value);
     tn_tensor *to = tn_getitem(x, index, n);
     bool fits = to && tni_check_fill("setitem", value, (tn_dtype)to->dtype, to->numel) == TN_OK;
-    tn_status status = fits ? tn_fill_(to, value) : tni_pending();
+    tn_status status = fits ? tn_fill_(part_or_all(x, to), value) : tni_pending();
     tn_drop(&to);
     return status;
 }

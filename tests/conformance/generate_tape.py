@@ -171,7 +171,7 @@ class TapeRecorder(Recorder):
                 d["is_view"] = True
         except RuntimeError as e:
             d["grad_fn_error"] = rule_of(e)
-        if x.requires_grad and "grad_fn_error" not in d and x.retains_grad:
+        if x.requires_grad and x.retains_grad:
             d["retains_grad"] = True
         if x.grad is not None:
             g = x.grad
