@@ -1,54 +1,26 @@
 /* Linear: y = x W^T + b (torch.nn.Linear). */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "module.h"
-
-enum { WEIGHT, BIAS, PARAMETERS };
-
-typedef struct linear {
-    tn_module module;
-    tni_parameter parameters[PARAMETERS];
-} linear;
 
 static tn_tensor *forward(tn_module *module, tn_tensor *x, const tni_place *place)
 {
     (void)place;
-    return tn_linear(x, module->parameters[WEIGHT].tensor, module->parameters[BIAS].tensor);
+    return tn_linear(x, module->parameters[0].tensor, module->parameters[1].tensor);
 }
 
-/* A Linear without tensors yet. */
-static linear *make(void)
+static int settings(const tn_module *module, char *buf, size_t size)
 {
-    linear *self = tn_object_new(&tni_linear_class.object);
-    if (!self)
-        return NULL;
-    self->parameters[WEIGHT].name = "weight";
-    self->parameters[BIAS].name = "bias";
-    self->module.parameters = self->parameters;
-    self->module.n_parameters = PARAMETERS;
-    return self;
-}
-
-static tn_module *copy(const tn_module *module, tn_dtype dtype)
-{
-    linear *self = make();
-    for (int i = 0; self && i < PARAMETERS; i++) {
-        tn_tensor *from = module->parameters[i].tensor;
-        if (!from)
-            continue;
-        /* tn_to gives back the same tensor when it has the dtype already; the copy needs its own. */
-        tn_tensor *to = tn_tensor_dtype(from) == dtype ? tn_clone(from) : tn_to(from, dtype);
-        if (!to)
-            return NULL;
-        self->parameters[i].tensor = tn_object_keep(to);
-    }
-    return self ? &self->module : NULL;
+    const tn_tensor *weight = module->parameters[0].tensor;
+    return snprintf(buf, size, "in_features=%" PRId64 ", out_features=%" PRId64 ", bias=%s", tn_size(weight, 1),
+                    tn_size(weight, 0), module->parameters[1].tensor ? "True" : "False");
 }
 
 const tni_module_class tni_linear_class = {
-    .object = {.name = "Linear", .bytes = sizeof(linear), .destroy = tni_module_destroy},
+    .object = {.name = "Linear", .bytes = sizeof(tn_module), .destroy = tni_module_destroy},
     .forward = forward,
-    .copy = copy,
+    .settings = settings,
 };
 
 tn_module *tn_linear_module(int64_t in_features, int64_t out_features, bool bias, tn_dtype dtype)
@@ -62,15 +34,14 @@ tn_module *tn_linear_module(int64_t in_features, int64_t out_features, bool bias
     }
     if (tni_module_check_dtype("linear_module", dtype))
         return NULL;
-    linear *self = make();
+    tn_module *self = tn_object_new(&tni_linear_class.object);
     if (!self)
         return NULL;
-    self->parameters[WEIGHT].tensor = tn_object_keep(tn_zeros((int64_t[]){out_features, in_features}, 2, dtype));
-    if (bias)
-        self->parameters[BIAS].tensor = tn_object_keep(tn_zeros(&out_features, 1, dtype));
+    tni_module_give(self, "weight", tn_zeros((int64_t[]){out_features, in_features}, 2, dtype), false);
+    tni_module_give(self, "bias", bias ? tn_zeros(&out_features, 1, dtype) : NULL, false);
     if (tn_error_code()) {
         tn_error_context("linear_module");
         tn_drop(&self);
     }
-    return self ? &self->module : NULL;
+    return self;
 }

@@ -1,9 +1,23 @@
-/* What all modules share: forward, parameters and their names, children, copies in another dtype, the end. */
+/* What all modules share: forward, what hangs below them, train and eval, the end. */
 #include "module.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <tenon/autograd.h>
+
+bool tni_module_ready(const tn_module *module, const char *function)
+{
+    if (!tn_error_code() && !module)
+        TN_FAIL_NULL(function, 1, "module");
+    return !tn_error_code();
+}
+
+const char *tni_module_shown_name(const tn_module *module)
+{
+    const tni_module_class *type = tni_module_type(module);
+    return type->name ? type->name(module) : type->object.name;
+}
 
 tn_tensor *tn_forward(tn_module *module, tn_tensor *x)
 {
@@ -16,17 +30,43 @@ tn_tensor *tn_forward(tn_module *module, tn_tensor *x)
     return tni_module_type(module)->forward(module, x, NULL);
 }
 
+/* "2.0.1" of a place; cut where it does not fit. */
+static size_t write_path(const tni_place *place, char *buf, size_t size)
+{
+    size_t used = 0;
+    if (place->parent) {
+        used = write_path(place->parent, buf, size);
+        if (used + 1 < size)
+            buf[used++] = '.';
+    }
+    int more = snprintf(buf + used, size - used, "%s", place->name);
+    return used + (size_t)more < size ? used + (size_t)more : size - 1;
+}
+
+tn_tensor *tni_module_run(const tni_child *child, tn_tensor *x, const tni_place *place)
+{
+    const tni_place here = {place, child->name};
+    tn_tensor *y = tni_module_type(child->module)->forward(child->module, x, &here);
+    if (!y && tni_module_type(child->module) != &tni_sequential_class) { /* a Sequential has named the layer already */
+        char path[256];
+        write_path(&here, path, sizeof path);
+        tn_error_context(path);
+    }
+    return y;
+}
+
 void tni_module_destroy(void *object)
 {
     tn_module *module = object;
     for (int i = 0; i < module->n_parameters; i++)
         tn_release(&module->parameters[i].tensor);
     for (int64_t i = 0; i < module->n_children; i++) {
-        if (module->children[i]->parent == module)
-            module->children[i]->parent = NULL;
-        tn_release(&module->children[i]);
+        if (module->children[i].module->parent == module)
+            module->children[i].module->parent = NULL;
+        tn_release(&module->children[i].module);
     }
-    tn_deallocate(module->children, (size_t)module->capacity * sizeof *module->children);
+    tn_deallocate(module->parameters, (size_t)module->parameter_capacity * sizeof *module->parameters);
+    tn_deallocate(module->children, (size_t)module->child_capacity * sizeof *module->children);
 }
 
 tn_status tni_module_check_dtype(const char *function, tn_dtype dtype)
@@ -41,166 +81,184 @@ bool tni_module_each(tn_module *root, tni_module_visit visit, void *context)
     if (!visit(root, context))
         return false;
     for (int64_t i = 0; i < root->n_children; i++)
-        if (!tni_module_each(root->children[i], visit, context))
+        if (!tni_module_each(root->children[i].module, visit, context))
             return false;
     return true;
 }
 
-/* True when a query may go on: no error is pending and the module is there. */
-static bool ready(const tn_module *module, const char *function)
+/* Room for one more entry of `bytes` in an array; false with an error. */
+static bool make_room(const char *function, void *array, int64_t n, int64_t *capacity, size_t bytes)
 {
-    if (!tn_error_code() && !module)
-        TN_FAIL_NULL(function, 1, "module");
-    return !tn_error_code();
-}
-
-typedef struct parameter_sum {
-    int64_t count, numel;
-} parameter_sum;
-
-static bool add_parameters(tn_module *module, void *context)
-{
-    parameter_sum *sum = context;
-    for (int i = 0; i < module->n_parameters; i++)
-        if (module->parameters[i].tensor) {
-            sum->count++;
-            sum->numel += tn_numel(module->parameters[i].tensor);
-        }
+    void *old;
+    memcpy(&old, array, sizeof old);
+    if (n < *capacity)
+        return true;
+    int64_t larger = *capacity ? 2 * *capacity : 4;
+    void *block = tn_allocate((size_t)larger * bytes, function);
+    if (!block)
+        return false;
+    if (n > 0)
+        memcpy(block, old, (size_t)n * bytes);
+    tn_deallocate(old, (size_t)*capacity * bytes);
+    memcpy(array, &block, sizeof block);
+    *capacity = larger;
     return true;
 }
 
-int64_t tn_parameter_count(const tn_module *module)
+/* A name is what a path can hold: not empty, without a dot, new in the module. */
+static tn_status check_name(const char *function, const tn_module *module, const char *name)
 {
-    parameter_sum sum = {0};
-    if (ready(module, "parameter_count"))
-        tni_module_each((tn_module *)module, add_parameters, &sum);
-    return sum.count;
-}
-
-int64_t tn_parameter_numel(const tn_module *module)
-{
-    parameter_sum sum = {0};
-    if (ready(module, "parameter_numel"))
-        tni_module_each((tn_module *)module, add_parameters, &sum);
-    return sum.numel;
-}
-
-/* Parameter number *left of module and what is below it, or NULL with *left less by their count. When found, its name
- * is in buf[0 .. size), cut to fit, behind the `used` characters of the path so far; *length is the whole name's. */
-static tn_tensor *find_number(const tn_module *module, int64_t *left, char *buf, size_t size, int used, int *length)
-{
-    size_t at = (size_t)used < size ? (size_t)used : size;
+    size_t length = name ? strlen(name) : 0;
+    if (!name)
+        return TN_FAIL_NULL(function, 2, "name");
+    if (length == 0 || length >= TNI_NAME || strchr(name, '.'))
+        return TN_FAIL(TN_ERROR_NAME, function, "the name '%.80s' is %s, needed 1 to %d characters without a dot", name,
+                       length == 0 ? "empty" : length >= TNI_NAME ? "too long" : "a path", TNI_NAME - 1);
     for (int i = 0; i < module->n_parameters; i++)
-        if (module->parameters[i].tensor && (*left)-- == 0) {
-            *length = used + snprintf(buf ? buf + at : NULL, buf ? size - at : 0, "%s", module->parameters[i].name);
-            return module->parameters[i].tensor;
-        }
+        if (strcmp(module->parameters[i].name, name) == 0)
+            return TN_FAIL(TN_ERROR_NAME, function, "the module has a tensor '%s' already", name);
+    for (int64_t i = 0; i < module->n_children; i++)
+        if (strcmp(module->children[i].name, name) == 0)
+            return TN_FAIL(TN_ERROR_NAME, function, "the module has a child '%s' already", name);
+    return TN_OK;
+}
+
+tn_status tni_module_put(const char *function, tn_module *module, const char *name, tn_tensor *tensor, bool buffer)
+{
+    int64_t capacity = module->parameter_capacity;
+    if (check_name(function, module, name) ||
+        !make_room(function, &module->parameters, module->n_parameters, &capacity, sizeof *module->parameters))
+        return tn_error_code();
+    module->parameter_capacity = (int)capacity;
+    tni_parameter *parameter = &module->parameters[module->n_parameters++];
+    *parameter = (tni_parameter){.buffer = buffer, .tensor = tn_retain(tensor)};
+    memcpy(parameter->name, name, strlen(name) + 1);
+    return TN_OK;
+}
+
+void tni_module_give(tn_module *module, const char *name, tn_tensor *tensor, bool buffer)
+{
+    if (tn_error_code())
+        return;
+    if (!buffer && tensor)
+        tn_requires_grad_(tensor, true);
+    tni_module_put("module", module, name, tensor, buffer);
+    tn_drop(&tensor);
+}
+
+/* Places from the outermost module down to this one, itself included. */
+static int depth_of(const tn_module *module)
+{
+    int depth = 1;
+    while ((module = module->parent) != NULL)
+        depth++;
+    return depth;
+}
+
+static int height_of(const tn_module *module)
+{
+    int height = 0;
     for (int64_t i = 0; i < module->n_children; i++) {
-        int more = snprintf(buf ? buf + at : NULL, buf ? size - at : 0, "%" PRId64 ".", i);
-        tn_tensor *found = find_number(module->children[i], left, buf, size, used + more, length);
-        if (found)
-            return found;
+        int child = height_of(module->children[i].module);
+        height = child > height ? child : height;
     }
-    return NULL;
+    return height + 1;
 }
 
-static tn_tensor *numbered(const tn_module *module, int64_t i, char *buf, size_t size, int *length,
-                           const char *function)
+tn_status tni_module_put_child(const char *function, tn_module *module, const char *name, tn_module *child)
 {
-    int64_t left = i;
-    if (!ready(module, function))
-        return NULL;
-    tn_tensor *found = i < 0 ? NULL : find_number(module, &left, buf, size, 0, length);
-    if (!found)
-        TN_FAIL(TN_ERROR_INDEX, function, "there is no parameter %" PRId64 ": the module has %" PRId64, i,
-                tn_parameter_count(module));
-    return found;
-}
-
-tn_tensor *tn_parameter(const tn_module *module, int64_t i)
-{
-    int length;
-    return numbered(module, i, NULL, 0, &length, "parameter");
-}
-
-int tn_parameter_name(const tn_module *module, int64_t i, char *buf, size_t size)
-{
-    int length = 0;
-    if (!buf)
-        size = 0;
-    if (!numbered(module, i, size ? buf : NULL, size, &length, "parameter_name") && size)
-        buf[0] = '\0';
-    return length;
-}
-
-static tn_tensor *find_name(const tn_module *module, const char *name)
-{
-    for (int i = 0; i < module->n_parameters; i++)
-        if (module->parameters[i].tensor && strcmp(name, module->parameters[i].name) == 0)
-            return module->parameters[i].tensor;
-    const char *dot = strchr(name, '.');
-    for (int64_t i = 0; dot && i < module->n_children; i++) {
-        char child[24];
-        size_t length = (size_t)snprintf(child, sizeof child, "%" PRId64, i);
-        if (length == (size_t)(dot - name) && memcmp(child, name, length) == 0)
-            return find_name(module->children[i], dot + 1);
-    }
-    return NULL;
-}
-
-tn_tensor *tn_named_parameter(const tn_module *module, const char *name)
-{
-    if (!ready(module, "named_parameter"))
-        return NULL;
-    if (!name) {
-        TN_FAIL_NULL("named_parameter", 2, "name");
-        return NULL;
-    }
-    tn_tensor *found = find_name(module, name);
-    if (!found)
-        TN_FAIL(TN_ERROR_NAME, "named_parameter", "%s has no parameter '%.100s'", tni_module_type(module)->object.name,
-                name);
-    return found;
+    for (const tn_module *above = module; above; above = above->parent)
+        if (above == child)
+            return TN_FAIL(TN_ERROR_ARGUMENT, function, "the child contains the %s, or is it",
+                           tni_module_shown_name(module));
+    if (child->parent)
+        return TN_FAIL(TN_ERROR_ARGUMENT, function, "the %s stands in another %s already, needed one without a place",
+                       tni_module_shown_name(child), tni_module_shown_name(child->parent));
+    int nesting = depth_of(module) + height_of(child);
+    if (nesting > TNI_MODULE_NESTING)
+        return TN_FAIL(TN_ERROR_ARGUMENT, function, "modules would be nested %d deep, needed at most %d", nesting,
+                       TNI_MODULE_NESTING);
+    if (check_name(function, module, name) ||
+        !make_room(function, &module->children, module->n_children, &module->child_capacity, sizeof *module->children))
+        return tn_error_code();
+    tni_child *place = &module->children[module->n_children++];
+    *place = (tni_child){.module = tn_retain(child)};
+    memcpy(place->name, name, strlen(name) + 1);
+    if (!tni_module_type(child)->stateless)
+        child->parent = module;
+    return TN_OK;
 }
 
 const char *tn_module_name(const tn_module *module)
 {
-    return ready(module, "module_name") ? tni_module_type(module)->object.name : NULL;
+    return tni_module_ready(module, "module_name") ? tni_module_shown_name(module) : NULL;
 }
 
 int64_t tn_child_count(const tn_module *module)
 {
-    return ready(module, "child_count") ? module->n_children : 0;
+    return tni_module_ready(module, "child_count") ? module->n_children : 0;
+}
+
+static const tni_child *child_at(const tn_module *module, int64_t i, const char *function)
+{
+    if (!tni_module_ready(module, function))
+        return NULL;
+    if (i >= 0 && i < module->n_children)
+        return &module->children[i];
+    TN_FAIL(TN_ERROR_INDEX, function, "there is no child %" PRId64 ": the module has %" PRId64, i, module->n_children);
+    return NULL;
 }
 
 tn_module *tn_child(const tn_module *module, int64_t i)
 {
-    if (!ready(module, "child"))
-        return NULL;
-    if (i < 0 || i >= module->n_children) {
-        TN_FAIL(TN_ERROR_INDEX, "child", "there is no child %" PRId64 ": the module has %" PRId64, i,
-                module->n_children);
-        return NULL;
-    }
-    return module->children[i];
+    const tni_child *child = child_at(module, i, "child");
+    return child ? child->module : NULL;
 }
 
-tn_module *tni_module_copy(const tn_module *module, tn_dtype dtype)
+const char *tn_child_name(const tn_module *module, int64_t i)
 {
-    const tni_module_class *type = tni_module_type(module);
-    return type->stateless ? tn_object_new(&type->object) : type->copy(module, dtype);
+    const tni_child *child = child_at(module, i, "child_name");
+    return child ? child->name : NULL;
 }
 
-tn_module *tn_module_to(const tn_module *module, tn_dtype dtype)
+static bool set_training(tn_module *module, void *context)
 {
-    if (!ready(module, "module_to") || tni_module_check_dtype("module_to", dtype))
-        return NULL;
-    tn_scope scope = tn_scope_begin();
-    tn_module *copy = tni_module_copy(module, dtype);
-    if (copy)
-        copy = tn_scope_escape(scope, copy);
-    else
-        tn_error_context("module_to");
-    tn_scope_end(scope);
-    return copy;
+    module->evaluating = !*(const bool *)context;
+    return true;
+}
+
+tn_status tn_module_train(tn_module *module, bool on)
+{
+    if (tni_module_ready(module, "module_train"))
+        tni_module_each(module, set_training, &on);
+    return tn_error_code();
+}
+
+tn_status tn_module_eval(tn_module *module)
+{
+    return tn_module_train(module, false);
+}
+
+bool tn_module_is_training(const tn_module *module)
+{
+    return tni_module_ready(module, "module_is_training") && !module->evaluating;
+}
+
+/* Children first, as torch.nn.Module.apply. */
+static bool apply(tn_module *module, bool (*function)(tn_module *, void *), void *context)
+{
+    for (int64_t i = 0; i < module->n_children; i++)
+        if (!apply(module->children[i].module, function, context))
+            return false;
+    return function(module, context) && !tn_error_code();
+}
+
+tn_status tn_module_apply(tn_module *module, bool (*function)(tn_module *module, void *context), void *context)
+{
+    if (!tni_module_ready(module, "module_apply"))
+        return tn_error_code();
+    if (!function)
+        return TN_FAIL_NULL("module_apply", 2, "function");
+    apply(module, function, context);
+    return tn_error_code();
 }

@@ -32,10 +32,84 @@ TN_API tn_tensor *tn_forward(tn_module *module, tn_tensor *x);
  * source  torch.nn.Linear */
 TN_API tn_module *tn_linear_module(int64_t in_features, int64_t out_features, bool bias, tn_dtype dtype);
 
-/* Activations: no parameters, any shape; tn_relu and tn_sigmoid.
+/* Activations: no parameters, any shape; the operators of these names.
  * errors  TN_ERROR_MEMORY */
 TN_API tn_module *tn_relu_module(void);
 TN_API tn_module *tn_sigmoid_module(void);
+TN_API tn_module *tn_tanh_module(void);
+
+/* Dropout: in training every element is zero with probability p and the others are divided by 1 - p; in eval y is x.
+ * p          0 .. 1
+ * generator  draws the masks; stays the caller's, and must outlive the module
+ * errors     TN_ERROR_ARGUMENT, TN_ERROR_NULL, TN_ERROR_MEMORY
+ * source     torch.nn.Dropout */
+TN_API tn_module *tn_dropout_module(double p, tn_torch_generator *generator);
+
+typedef struct tn_batch_norm_options {
+    double eps;      /* 0: 1e-5 */
+    double momentum; /* 0: 0.1 */
+    bool no_affine;  /* without weight and bias */
+} tn_batch_norm_options;
+
+/* Batch normalisation of each feature:  y = (x - mean) / sqrt(var + eps) * weight + bias. In training mean and biased
+ * variance are the batch's, and the buffers running_mean, running_var and num_batches_tracked follow them; in eval they
+ * are those.
+ * x        [n, features] or [n, features, length], in training with two values a feature at least
+ * options  NULL: all usual
+ * dtype    float32 or float64
+ * errors   TN_ERROR_ARGUMENT, TN_ERROR_DTYPE, TN_ERROR_MEMORY
+ * source   torch.nn.BatchNorm1d */
+TN_API tn_module *tn_batch_norm1d_module(int64_t num_features, const tn_batch_norm_options *options, tn_dtype dtype);
+
+/* The same over the last ndim dims of each sample, whose sizes are normalized_shape; training and eval are alike.
+ * eps     0: 1e-5
+ * affine  with weight and bias of that shape
+ * errors  TN_ERROR_ARGUMENT, TN_ERROR_DTYPE, TN_ERROR_OVERFLOW, TN_ERROR_MEMORY
+ * source  torch.nn.LayerNorm */
+TN_API tn_module *tn_layer_norm_module(const int64_t *normalized_shape, int ndim, double eps, bool affine,
+                                       tn_dtype dtype);
+
+/* Rows of weight [num_embeddings, embedding_dim] looked up; weight is zero until an initialisation fills it.
+ * x       [...] int64 -> [..., embedding_dim]
+ * errors  TN_ERROR_ARGUMENT, TN_ERROR_DTYPE, TN_ERROR_OVERFLOW, TN_ERROR_MEMORY; forward: TN_ERROR_INDEX
+ * source  torch.nn.Embedding */
+TN_API tn_module *tn_embedding_module(int64_t num_embeddings, int64_t embedding_dim, tn_dtype dtype);
+
+/* tn_flatten of the dims start_dim .. end_dim; PyTorch's are 1 and -1.
+ * errors  TN_ERROR_MEMORY */
+TN_API tn_module *tn_flatten_module(int start_dim, int end_dim);
+
+/* A module of your own. forward may use what was registered on the module (tn_named_parameter, tn_child) and returns
+ * its result or NULL with an error; what it makes on the way dies.
+ *
+ *     static tn_tensor *residual(tn_module *self, tn_tensor *x, void *context)
+ *     {
+ *         return tn_add(x, tn_forward(tn_child(self, 0), x));
+ *     }
+ *     tn_module *block = tn_module_new(&(tn_module_kind){.name = "Residual", .forward = residual}, NULL);
+ *     tn_register_module(block, "inner", tn_linear_module(16, 16, true, TN_FLOAT32));
+ */
+typedef struct tn_module_kind {
+    const char *name; /* outlives the module */
+    tn_tensor *(*forward)(tn_module *self, tn_tensor *x, void *context);
+    void (*destroy)(void *context); /* NULL: nothing to do */
+} tn_module_kind;
+
+/* errors  TN_ERROR_NULL, TN_ERROR_MEMORY */
+TN_API tn_module *tn_module_new(const tn_module_kind *kind, void *context);
+/* NULL for a module of the library's.
+ * errors  TN_ERROR_NULL */
+TN_API void *tn_module_context(const tn_module *module);
+
+/* Puts a tensor or module under a name, in the order of the calls; the module takes a reference. A parameter comes to
+ * require a gradient; a buffer belongs to the state and is not trained.
+ * name    1 to 63 characters without a dot, new in the module
+ * errors  TN_ERROR_NULL, TN_ERROR_NAME, TN_ERROR_ARGUMENT (the module is none of tn_module_new; a child as
+ *         tn_sequential_append), TN_ERROR_NOT_LEAF, TN_ERROR_DTYPE, TN_ERROR_MEMORY; then nothing has changed
+ * source  torch.nn.Module.register_parameter, register_buffer, add_module */
+TN_API tn_status tn_register_parameter(tn_module *module, const char *name, tn_tensor *tensor);
+TN_API tn_status tn_register_buffer(tn_module *module, const char *name, tn_tensor *tensor);
+TN_API tn_status tn_register_module(tn_module *module, const char *name, tn_module *child);
 
 /* Sequential: its children one after another, named "0", "1", ...; without children y is x.
  * errors  TN_ERROR_MEMORY
@@ -70,11 +144,33 @@ TN_API tn_tensor *tn_parameter(const tn_module *module, int64_t i);
 TN_API int tn_parameter_name(const tn_module *module, int64_t i, char *buf, size_t size);
 TN_API tn_tensor *tn_named_parameter(const tn_module *module, const char *name);
 
-/* The module's class ("Linear", "Sequential"); its children, which belong to it.
+/* The same of buffers ("running_mean").
+ * errors  as those of parameters
+ * cost    O(modules) */
+TN_API int64_t tn_buffer_count(const tn_module *module);
+TN_API tn_tensor *tn_buffer(const tn_module *module, int64_t i);
+TN_API int tn_buffer_name(const tn_module *module, int64_t i, char *buf, size_t size);
+TN_API tn_tensor *tn_named_buffer(const tn_module *module, const char *name);
+
+/* The module's class ("Linear", "Sequential"); its children and their names ("0"), which belong to it.
  * errors  TN_ERROR_NULL, TN_ERROR_INDEX (no such child). Then, and while an error is pending, NULL and 0 */
 TN_API const char *tn_module_name(const tn_module *module);
 TN_API int64_t tn_child_count(const tn_module *module);
 TN_API tn_module *tn_child(const tn_module *module, int64_t i);
+TN_API const char *tn_child_name(const tn_module *module, int64_t i);
+
+/* Switches the module and all below it to training (a new module trains) or evaluation: what Dropout and BatchNorm1d
+ * do depends on it.
+ * errors  TN_ERROR_NULL
+ * source  torch.nn.Module.train, eval */
+TN_API tn_status tn_module_train(tn_module *module, bool on);
+TN_API tn_status tn_module_eval(tn_module *module);
+TN_API bool tn_module_is_training(const tn_module *module);
+
+/* Calls function on every module below, then on the module; false from it, or an error, ends that.
+ * errors  TN_ERROR_NULL, and what function raises
+ * source  torch.nn.Module.apply */
+TN_API tn_status tn_module_apply(tn_module *module, bool (*function)(tn_module *module, void *context), void *context);
 
 /* A new module of the same structure with the parameters converted to dtype, sharing none. The original stays as it is.
  * dtype   float32 or float64
