@@ -190,6 +190,41 @@ TN_API tn_module *tn_module_to(const tn_module *module, tn_dtype dtype);
 TN_API tn_status tn_init_normal(tn_module *module, tn_default_rng *rng);
 TN_API tn_status tn_init_torch(tn_module *module, tn_torch_generator *generator, bool fused);
 
+/* Initialisers of one tensor, by PyTorch's random stream: with the seed the values are PyTorch's, bit for bit where its
+ * kernels fuse product and sum.
+ *   uniform_         low <= u < high
+ *   normal_          mean and std
+ *   xavier_*         std = gain sqrt(2 / (fan_in + fan_out)); uniform within sqrt(3) std
+ *   kaiming_*        std = gain / sqrt(fan_in), or of fan_out
+ *   trunc_normal_    normal, within low .. high
+ * x       float32 or float64, contiguous; xavier and kaiming: 2 dims or more, [out, in, ...]
+ * errors  TN_ERROR_NULL, TN_ERROR_DTYPE, TN_ERROR_DIM, TN_ERROR_ARGUMENT, TN_ERROR_STATE (a generator without seed),
+ *         TN_ERROR_DEVICE (meta); then nothing has changed
+ * cost    O(numel)
+ * source  torch.nn.init */
+TN_API tn_status tn_init_uniform_(tn_tensor *x, double low, double high, tn_torch_generator *generator);
+TN_API tn_status tn_init_normal_(tn_tensor *x, double mean, double std, tn_torch_generator *generator);
+TN_API tn_status tn_init_xavier_uniform_(tn_tensor *x, double gain, tn_torch_generator *generator);
+TN_API tn_status tn_init_xavier_normal_(tn_tensor *x, double gain, tn_torch_generator *generator);
+TN_API tn_status tn_init_kaiming_uniform_(tn_tensor *x, double gain, bool fan_out, tn_torch_generator *generator);
+TN_API tn_status tn_init_kaiming_normal_(tn_tensor *x, double gain, bool fan_out, tn_torch_generator *generator);
+TN_API tn_status tn_init_trunc_normal_(tn_tensor *x, double mean, double std, double low, double high,
+                                       tn_torch_generator *generator);
+
+/* The gain that keeps variances through a nonlinearity: 1 (linear, sigmoid), 5/3 (tanh), sqrt 2 (relu),
+ * sqrt(2 / (1 + negative_slope^2)) (leaky_relu), 3/4 (selu).
+ * errors  none
+ * source  torch.nn.init.calculate_gain */
+typedef enum tn_nonlinearity {
+    TN_NONLINEARITY_LINEAR,
+    TN_NONLINEARITY_SIGMOID,
+    TN_NONLINEARITY_TANH,
+    TN_NONLINEARITY_RELU,
+    TN_NONLINEARITY_LEAKY_RELU,
+    TN_NONLINEARITY_SELU
+} tn_nonlinearity;
+TN_API double tn_gain(tn_nonlinearity nonlinearity, double negative_slope);
+
 TN_END
 
 #endif
