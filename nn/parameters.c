@@ -54,6 +54,35 @@ int64_t tn_buffer_count(const tn_module *module)
     return sum_of(module, BUFFERS, "buffer_count").count;
 }
 
+typedef struct collection {
+    tn_tensor **tensors;
+    int64_t n;
+} collection;
+
+static bool collect(tn_module *module, void *context)
+{
+    collection *all = context;
+    for (int i = 0; i < module->n_parameters; i++)
+        if (counts(&module->parameters[i], PARAMETERS))
+            all->tensors[all->n++] = module->parameters[i].tensor;
+    return true;
+}
+
+tn_list *tn_parameters(const tn_module *module)
+{
+    int64_t n = tn_parameter_count(module);
+    if (tn_error_code())
+        return NULL;
+    const size_t bytes = (size_t)(n > 0 ? n : 1) * sizeof(tn_tensor *);
+    collection all = {.tensors = tn_allocate(bytes, "parameters")};
+    if (!all.tensors)
+        return NULL;
+    tni_module_each((tn_module *)module, collect, &all);
+    tn_list *list = tn_list_of(all.tensors, all.n);
+    tn_deallocate(all.tensors, bytes);
+    return list;
+}
+
 /* Where a name is written: cut to size, its whole length counted. */
 typedef struct path {
     char *buf;

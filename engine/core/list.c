@@ -25,7 +25,8 @@ static void list_destroy(void *object)
 {
     tn_list *list = object;
     for (int64_t i = list->size - 1; i >= 0; i--)
-        tni_object_release(&list->tensors[i]->object);
+        if (list->tensors[i])
+            tni_object_release(&list->tensors[i]->object);
     tni_free(list, block_bytes(list->capacity));
 }
 
@@ -58,6 +59,25 @@ void tni_list_add(tn_list *list, tn_tensor *x)
 void tni_list_share(tn_list *list, tn_tensor *x)
 {
     list->tensors[list->size++] = tn_retain(x);
+}
+
+tn_list *tn_list_of(tn_tensor *const *tensors, int64_t n)
+{
+    if (tni_pending())
+        return NULL;
+    if (n < 0) {
+        TNI_FAIL(TN_ERROR_ARGUMENT, "list_of", "%lld tensors, needed 0 or more", (long long)n);
+        return NULL;
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (!tensors || !tensors[i]) {
+            TNI_FAIL(TN_ERROR_NULL, "list_of", "argument 1 (tensors) is NULL at tensor %lld", (long long)i);
+            return NULL;
+        }
+    tn_list *list = tni_list_new("list_of", n);
+    for (int64_t i = 0; list && i < n; i++)
+        tni_list_share(list, tensors[i]);
+    return list;
 }
 
 static bool is_there(const char *function, const tn_list *list)

@@ -9,6 +9,10 @@ TN_BEGIN
 
 typedef struct tn_list tn_list;
 
+/* A list of n tensors, which it holds.
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT, TN_ERROR_MEMORY; then NULL */
+TN_API tn_list *tn_list_of(tn_tensor *const *tensors, int64_t n);
+
 /* The number of tensors; 0 for NULL.
  * errors  TN_ERROR_NULL */
 TN_API int64_t tn_list_size(const tn_list *list);

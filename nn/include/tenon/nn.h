@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tenon/list.h>
 #include <tenon/random.h>
 #include <tenon/tensor.h>
 
@@ -143,6 +144,11 @@ TN_API int64_t tn_parameter_numel(const tn_module *module);
 TN_API tn_tensor *tn_parameter(const tn_module *module, int64_t i);
 TN_API int tn_parameter_name(const tn_module *module, int64_t i, char *buf, size_t size);
 TN_API tn_tensor *tn_named_parameter(const tn_module *module, const char *name);
+
+/* All parameters in that order, for an optimizer.
+ * errors  TN_ERROR_NULL, TN_ERROR_MEMORY; then NULL
+ * source  torch.nn.Module.parameters */
+TN_API tn_list *tn_parameters(const tn_module *module);
 
 /* The same of buffers ("running_mean").
  * errors  as those of parameters
