@@ -75,6 +75,13 @@ const char *tni_module_shown_name(const tn_module *module);
 /* The dtypes that parameters may have. */
 tn_status tni_module_check_dtype(const char *function, tn_dtype dtype);
 
+/* Whether the library can copy the module, which it can't one of the user's; the module and all below it. */
+bool tni_module_copies(const tn_module *module);
+bool tni_module_can_copy(const tn_module *module);
+
+/* A copy on META, in the innermost scope. */
+tn_module *tni_module_to_meta(const tn_module *module);
+
 /* Puts a tensor, which the module then holds (NULL: a name without tensor), under a new name. */
 tn_status tni_module_put(const char *function, tn_module *module, const char *name, tn_tensor *tensor, bool buffer);
 

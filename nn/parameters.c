@@ -199,9 +199,11 @@ tn_tensor *tn_named_buffer(const tn_module *module, const char *name)
     return named(module, BUFFERS, name, "named_buffer");
 }
 
-/* What a conversion makes of a tensor: the same kind of leaf, in memory of its own. */
+/* What a conversion makes of a tensor: the same kind of leaf, in memory of its own. TN_DTYPE_NONE: on META. */
 static tn_tensor *converted(tn_tensor *from, tn_dtype dtype)
 {
+    if (dtype == TN_DTYPE_NONE)
+        return tn_to_device(tn_detach(from), (tn_device){TN_META, 0});
     bool floating = tn_is_floating_point(tn_tensor_dtype(from));
     tn_tensor *detached = tn_detach(from);
     tn_tensor *to = !floating || tn_tensor_dtype(from) == dtype ? tn_clone(detached) : tn_to(detached, dtype);
@@ -229,6 +231,22 @@ static tn_module *copy_module(const tn_module *module, tn_dtype dtype)
             tni_module_put_child("module_to", copy, module->children[i].name, child);
     }
     return tn_error_code() ? NULL : copy;
+}
+
+static bool copies(tn_module *module, void *context)
+{
+    (void)context;
+    return tni_module_copies(module);
+}
+
+bool tni_module_can_copy(const tn_module *module)
+{
+    return tni_module_each((tn_module *)module, copies, NULL);
+}
+
+tn_module *tni_module_to_meta(const tn_module *module)
+{
+    return copy_module(module, TN_DTYPE_NONE);
 }
 
 tn_module *tn_module_to(const tn_module *module, tn_dtype dtype)

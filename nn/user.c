@@ -55,6 +55,11 @@ static const tni_module_class user_class = {
     .name = name,
 };
 
+bool tni_module_copies(const tn_module *module)
+{
+    return tni_module_type(module) != &user_class;
+}
+
 tn_module *tn_module_new(const tn_module_kind *kind, void *context)
 {
     const char *missing = !kind ? "kind" : !kind->name ? "kind.name" : !kind->forward ? "kind.forward" : NULL;

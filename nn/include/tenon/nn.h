@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tenon/list.h>
+#include <tenon/print.h>
 #include <tenon/random.h>
 #include <tenon/tensor.h>
 
@@ -195,6 +196,14 @@ TN_API tn_module *tn_module_to(const tn_module *module, tn_dtype dtype);
  * cost    O(parameters) */
 TN_API tn_status tn_init_normal(tn_module *module, tn_default_rng *rng);
 TN_API tn_status tn_init_torch(tn_module *module, tn_torch_generator *generator, bool fused);
+
+/* The table of a module's layers: name, class, output shape and dtype for an input of that size, parameters,
+ * multiply-adds (a Linear's products), bytes of parameters; a last line adds up. Shapes come from META: no data is made
+ * or read, unless the net has modules of tn_module_new, which run on zeros.
+ * errors  TN_ERROR_NULL, TN_ERROR_FILE (write did not return 0), TN_ERROR_MEMORY, and those of the layers
+ * cost    O(layers) */
+TN_API tn_status tn_summary_write(const tn_module *module, const int64_t *input_size, int ndim, tn_dtype dtype,
+                                  tn_text_writer write, void *context);
 
 /* Initialisers of one tensor, by PyTorch's random stream: with the seed the values are PyTorch's, bit for bit where its
  * kernels fuse product and sum.
