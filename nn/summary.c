@@ -91,7 +91,8 @@ static tn_tensor *run(table *t, tn_module *module, tn_tensor *x, const char *nam
 tn_status tn_summary_write(const tn_module *module, const int64_t *input_size, int ndim, tn_dtype dtype,
                            tn_text_writer write, void *context)
 {
-    const char *heading = "layer            class        output             dtype     parameters  multiply-adds        bytes\n";
+    static const char heading[] = "layer            class        output             dtype     "
+                                  "parameters  multiply-adds        bytes\n";
     table t = {.write = write, .context = context, .total = {.name = "all", .layer = "", .dtype = TN_DTYPE_NONE}};
     if (!tni_module_ready(module, "summary"))
         return tn_error_code();
