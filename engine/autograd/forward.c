@@ -24,13 +24,17 @@
 #include "base/error.h"
 #include "core/list.h"
 
-enum { ATTR_ROOM = 512 };
+enum { ATTR_ROOM = 512, FEW = 4 };
 
-/* A call and the tangents of its inputs. */
+/* A call and the tangents of its inputs, with room for what is computed with them: n entries each. */
 typedef struct dual_call {
     tni_call *call;
-    tn_tensor *tangents[TNI_MAX_IN]; /* NULL: none */
-    uint64_t dual;                   /* bit i: input i has one */
+    int n;
+    tn_tensor **tangents; /* NULL: none */
+    tn_tensor **in;       /* of the linear call; afterwards the gradients that the vjp gave */
+    tn_tensor **outputs, **cotangents;
+    tni_edge *edges;
+    uint64_t dual;        /* bit i: input i has one; bit 63 stands for all that follow */
     uint64_t level;
 } dual_call;
 
@@ -39,16 +43,15 @@ static bool is_differentiable(const tn_tensor *x)
     return tni_dtype_kind((tn_dtype)x->dtype) >= TNI_FLOAT;
 }
 
-static tn_status find_tangents(dual_call *d, tni_call *call)
+static tn_status find_tangents(dual_call *d)
 {
-    d->call = call;
-    d->dual = d->level = 0;
-    for (int i = 0; i < call->op->n_in; i++) {
+    const tni_call *call = d->call;
+    for (int i = 0; i < d->n; i++) {
         tn_tensor *x = call->in[i];
         d->tangents[i] = x ? tni_tangent_of(tni_call_name(call), x) : NULL;
         if (!d->tangents[i])
             continue;
-        d->dual |= UINT64_C(1) << i;
+        d->dual |= UINT64_C(1) << (i < 63 ? i : 63);
         d->level = tni_tape_of(x)->level;
     }
     return tni_pending();
@@ -99,17 +102,19 @@ static const void *without_numbers(const tni_call *call, uint64_t *room)
 static tn_tensor *apply_linear(const dual_call *d, tn_tensor *written)
 {
     const tni_call *call = d->call;
-    const unsigned saves = call->op->derivative ? tni_record_saves(call->op, (1u << call->op->n_in) - 1) : 0;
+    const unsigned saves = tni_record_saves(call->op, (1u << call->op->n_in) - 1);
     uint64_t room[ATTR_ROOM / sizeof(uint64_t)];
-    tn_tensor *in[TNI_MAX_IN], *out = written;
-    for (int i = 0; i < call->op->n_in; i++) {
-        in[i] = d->tangents[i] ? d->tangents[i] : call->in[i];
-        if (in[i] && !d->tangents[i] && !(saves & TNI_SAVE(i)) && !(in[i] = absent(call->in[i])))
+    tn_tensor *out = written;
+    for (int i = 0; i < d->n; i++) {
+        bool kept = i < call->op->n_in && saves & TNI_SAVE(i);
+        d->in[i] = d->tangents[i] ? d->tangents[i] : call->in[i];
+        if (d->in[i] && !d->tangents[i] && !kept && !(d->in[i] = absent(call->in[i])))
             return NULL;
     }
     if (written)
-        in[0] = written;
-    tni_call linear = {.op = call->op, .attr = without_numbers(call, room), .in = in, .out = &out, .form = call->form};
+        d->in[0] = written;
+    tni_call linear = {.op = call->op, .attr = without_numbers(call, room), .in = d->in, .out = &out,
+                       .form = call->form, .n_listed = call->n_listed};
     return tni_dispatch(&linear) == TN_OK ? out : NULL;
 }
 
@@ -118,11 +123,10 @@ static tn_tensor *apply_linear(const dual_call *d, tn_tensor *written)
 static tni_node *node_apart(const dual_call *d, tn_tensor *out)
 {
     const tni_call *call = d->call;
-    tni_edge edges[TNI_MAX_IN];
-    for (int i = 0; i < call->op->n_in; i++)
-        edges[i] = d->tangents[i] ? tni_edge_to_leaf(call->in[i]) : 0;
+    for (int i = 0; i < d->n; i++)
+        d->edges[i] = d->tangents[i] ? tni_edge_to_leaf(call->in[i]) : 0;
     unsigned saves = tni_record_saves(call->op, d->dual);
-    tni_node *node = tni_record_node(call, edges, saves, out->ndim);
+    tni_node *node = tni_record_node(call, d->edges, saves, out->ndim);
     if (!node)
         return NULL;
     node->flags |= TNI_NODE_APART;
@@ -147,27 +151,27 @@ static tn_tensor *fitted(tn_tensor *t, const tn_tensor *g)
 static bool is_recorded(const dual_call *d)
 {
     uint64_t keys = 0;
-    for (int i = 0; i < d->call->op->n_in; i++)
+    for (int i = 0; i < d->n; i++)
         keys |= (d->call->in[i] ? tni_keys(d->call->in[i]) : 0) | (d->tangents[i] ? tni_keys(d->tangents[i]) : 0);
     return keys & TNI_KEY_TAPE & ~tni_this_thread.exclude;
 }
 
 /* The walk back from the gradients that the vjp gave of u. NULL: no tangent, or an error. */
-static tn_tensor *transpose(const dual_call *d, tn_tensor *const *grads, tn_tensor *u)
+static tn_tensor *transpose(const dual_call *d, tn_tensor *u)
 {
-    tn_tensor *outputs[TNI_MAX_IN], *tangents[TNI_MAX_IN];
     int n = 0;
-    for (int i = 0; i < d->call->op->n_in; i++) {
-        if (!d->tangents[i] || !grads[i] || !tni_requires_grad(grads[i]))
+    for (int i = 0; i < d->n; i++) {
+        tn_tensor *grad = d->in[i];
+        if (!d->tangents[i] || !grad || !tni_requires_grad(grad))
             continue;
-        outputs[n] = grads[i];
-        if (!(tangents[n++] = fitted(d->tangents[i], grads[i])))
+        d->outputs[n] = grad;
+        if (!(d->cotangents[n++] = fitted(d->tangents[i], grad)))
             return NULL;
     }
     if (n == 0)
         return NULL;
     const tn_grad_options options = {.create_graph = is_recorded(d), .allow_unused = true};
-    tn_list *list = tn_grad(outputs, tangents, n, &u, 1, &options);
+    tn_list *list = tn_grad(d->outputs, d->cotangents, n, &u, 1, &options);
     return list ? tn_list_get(list, 0) : NULL;
 }
 
@@ -175,24 +179,26 @@ static tn_tensor *transpose(const dual_call *d, tn_tensor *const *grads, tn_tens
 static tn_tensor *apply_vjp(const dual_call *d, tn_tensor *out)
 {
     tni_thread *thread = &tni_this_thread;
-    tn_tensor *grads[TNI_MAX_IN] = {NULL}, *t = NULL, *u = tni_tape_ops->ones_like(out);
+    tn_tensor *t = NULL, *u = tni_tape_ops->ones_like(out);
     tni_node *node = u && tni_require_grad(u, true) == TN_OK ? node_apart(d, out) : NULL;
     if (!node)
         return NULL;
-    tni_vjp v = {node, node->attr, u, grads, d->dual, true};
+    for (int i = 0; i < d->n; i++)
+        d->in[i] = NULL;
+    tni_vjp v = {node, node->attr, u, d->in, d->dual, true};
     uint64_t exclude = thread->exclude;
     thread->exclude = exclude & ~TNI_KEY_TAPE;
     d->call->op->derivative->vjp(&v);
     thread->exclude = exclude;
     if (!tni_pending())
-        t = transpose(d, grads, u);
+        t = transpose(d, u);
     tni_object_release(&node->object);
     return t;
 }
 
 static bool shares_with_an_input(const dual_call *d, const tn_tensor *t)
 {
-    for (int i = 0; i < d->call->op->n_in; i++)
+    for (int i = 0; i < d->n; i++)
         if (d->tangents[i] && d->tangents[i]->storage == t->storage)
             return true;
     return false;
@@ -227,7 +233,7 @@ static tn_status tell_saved_result(const tni_call *call, tn_tensor *out)
 
 static bool is_an_input(const tni_call *call, const tn_tensor *x)
 {
-    for (int i = 0; i < call->op->n_in; i++)
+    for (int i = 0; i < tni_input_count(call); i++)
         if (call->in[i] == x)
             return true;
     return false;
@@ -245,7 +251,9 @@ static tn_status make(dual_call *d)
         return TN_OK;
     out->keys &= ~TNI_KEY_DUAL; /* a view has its base's bits */
     const bool view = out->base && !call->op->run;
-    if (!is_differentiable(out) || (derivative && !derivative->vjp && !derivative->jvp))
+    if (out->base && !derivative->vjp) /* the same memory as numbers of another kind */
+        out->keys |= TNI_KEY_ALOOF;
+    if (!is_differentiable(out) || (view && !d->tangents[0]) || (!derivative->vjp && !derivative->jvp))
         return TN_OK;
     const char *name = tni_call_name(call);
     tn_scope scope = tn_scope_begin();
@@ -323,7 +331,7 @@ static tn_status write_value(dual_call *d)
     dual_call dual = *d;
     before.in = in;
     dual.call = &before;
-    for (int i = 0; i < call->op->n_in; i++)
+    for (int i = 0; i < d->n; i++)
         in[i] = call->in[i];
     if (!(in[0] = old_value(d, x)) || tni_dispatch(call))
         return tni_pending();
@@ -354,67 +362,34 @@ static tn_status write_into(dual_call *d)
     return tni_pending();
 }
 
-/* An operator that takes a list: it is linear, so itself on the tangents, zeros where one is absent. `tangents` has
- * room for them. */
-static tn_status make_listed(tni_call *call, tn_tensor **tangents)
+/* The layer's work, with room for the arrays. */
+static tn_status forward(tni_call *call, int n, tn_tensor **room, tni_edge *edges)
 {
-    const char *name = tni_call_name(call);
-    uint64_t level = 0;
-    bool dual = false;
-    for (int i = 0; i < call->n_listed; i++) {
-        tangents[i] = tni_tangent_of(name, call->in[i]);
-        if (!tangents[i])
-            continue;
-        dual = true;
-        level = tni_tape_of(call->in[i])->level;
-    }
-    if (tni_pending() || tni_dispatch(call) || !dual || !is_differentiable(call->out[0]))
-        return tni_pending();
-    tn_scope scope = tn_scope_begin();
-    for (int i = 0; i < call->n_listed && !tni_pending(); i++)
-        tangents[i] = tangents[i] ? tangents[i] : absent(call->in[i]);
-    tn_tensor *t = NULL;
-    tni_call linear = *call;
-    linear.in = tangents;
-    linear.out = &t;
-    if (!tni_pending() && tni_dispatch(&linear) == TN_OK)
-        tni_tangent_put(name, call->out[0], t, level, false);
-    tn_scope_end(scope);
-    if (!tni_pending())
-        return TN_OK;
-    tn_drop(&call->out[0]);
-    call->out[0] = NULL;
-    return tni_pending();
-}
-
-static tn_status dual_listed(tni_call *call)
-{
-    tn_tensor *few[8];
-    const size_t bytes = (size_t)call->n_listed * sizeof *few;
-    tn_tensor **tangents = call->n_listed <= 8 ? few : tni_alloc(bytes);
-    if (!tangents)
-        return TNI_FAIL_MEMORY(tni_call_name(call), bytes);
-    tn_status status = make_listed(call, tangents);
-    if (tangents != few)
-        tni_free(tangents, bytes);
-    return status;
-}
-
-tn_status tni_dual_layer(void *context, tni_call *call)
-{
-    (void)context;
-    dual_call d;
-    if (tni_this_thread.inference)
-        return tni_dispatch(call);
-    if (call->op->takes_list)
-        return dual_listed(call);
-    if (find_tangents(&d, call))
+    dual_call d = {.call = call, .n = n, .tangents = room, .in = room + n, .outputs = room + 2 * n,
+                   .cotangents = room + 3 * n, .edges = edges};
+    if (find_tangents(&d))
         return tni_pending();
     if (!d.dual && (call->form != TNI_OUT || !tni_tangent_of(tni_call_name(call), call->out[0])))
         return tni_dispatch(call);
     if (call->form != TNI_NEW)
         return write_into(&d);
-    if (!call->op->derivative && call->op->run)
-        return refuse(call);
-    return make(&d);
+    return call->op->derivative ? make(&d) : refuse(call);
+}
+
+tn_status tni_dual_layer(void *context, tni_call *call)
+{
+    (void)context;
+    tn_tensor *few[4 * FEW], **room;
+    tni_edge edges[FEW];
+    const int n = tni_input_count(call);
+    if (tni_this_thread.inference)
+        return tni_dispatch(call);
+    if (TNI_LIKELY(n <= FEW))
+        return forward(call, n, few, edges);
+    const size_t bytes = (size_t)n * (4 * sizeof *room + sizeof *edges);
+    if (!(room = tni_alloc(bytes)))
+        return TNI_FAIL_MEMORY(tni_call_name(call), bytes);
+    tn_status status = forward(call, n, room, (tni_edge *)(void *)(room + 4 * n));
+    tni_free(room, bytes);
+    return status;
 }

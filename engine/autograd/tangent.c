@@ -168,11 +168,24 @@ static tn_tensor *part_for(const char *function, const tn_tensor *x, tn_tensor *
     return tni_tensor_view(function, t, &record);
 }
 
-/* The base of x whose tangent x's is a part of. */
+/* Whether one is complex, the other its parts. */
+static bool are_parts(const tn_tensor *x, const tn_tensor *y)
+{
+    bool complex = tni_dtype_kind((tn_dtype)x->dtype) == TNI_COMPLEX;
+    const tn_tensor *whole = complex ? x : y, *parts = complex ? y : x;
+    return tni_dtype_kind((tn_dtype)whole->dtype) == TNI_COMPLEX &&
+           tni_dtype_kind((tn_dtype)parts->dtype) == TNI_FLOAT &&
+           tni_itemsize((tn_dtype)whole->dtype) == 2 * tni_itemsize((tn_dtype)parts->dtype);
+}
+
+/* The base of x whose tangent x's is a part of: not where x reads the memory as other numbers. */
 static tn_tensor *tangent_base(const tn_tensor *x)
 {
-    return x->base && !(x->keys & TNI_KEY_ALOOF) && tni_dtype_kind((tn_dtype)x->base->dtype) >= TNI_FLOAT ? x->base
-                                                                                                            : NULL;
+    tn_tensor *base = x->base;
+    if (!base || x->keys & TNI_KEY_ALOOF)
+        return NULL;
+    bool same = x->dtype == base->dtype && tni_dtype_kind((tn_dtype)x->dtype) >= TNI_FLOAT;
+    return same || are_parts(x, base) ? base : NULL;
 }
 
 /* Puts a tangent in its place. */

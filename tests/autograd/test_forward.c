@@ -1,5 +1,6 @@
 /* Forward mode: what has a tangent and what has none, views, writes, levels, errors. Numbers are PyTorch 2.15's. */
 #include <string.h>
+#include <tenon/extend.h>
 #include <tenon/tenon.h>
 
 #include "support/errors.h"
@@ -63,4 +64,198 @@ static void test_product(void **state)
     end();
 }
 
-TEST_MAIN(test(test_product))
+static tn_tensor *dual(tn_tensor *x, tn_tensor *t)
+{
+    return tn_make_dual(x, t);
+}
+
+static void test_who_has_none(void **state)
+{
+    (void)state;
+    begin();
+    tn_tensor *d = dual(V(2, 3), V(1, 10));
+    assert_null(tn_tangent(tn_detach(d)));
+    assert_null(tn_tangent(tn_tensor_data(d)));
+    assert_null(tn_tangent(tn_to(d, TN_INT32)));
+    assert_null(tn_tangent(tn_gt(d, V(1, 1))));
+    assert_null(tn_tangent(tn_zeros_like(d, TN_DTYPE_NONE, TN_PRESERVE_FORMAT)));
+    IS(tn_tangent(tn_to(d, TN_FLOAT64)), 1, 10);
+    tn_grad_mode mode = tn_no_grad();
+    IS(tn_tangent(tn_mul(d, d)), 4, 60);
+    tn_grad_mode_restore(mode);
+    mode = tn_inference_mode();
+    assert_null(tn_tangent(tn_mul(d, d)));
+    tn_grad_mode_restore(mode);
+    end();
+}
+
+static void test_levels(void **state)
+{
+    (void)state;
+    assert_false(tn_in_dual_level());
+    assert_int_equal(tn_exit_dual_level(), TN_ERROR_FORWARD_AD);
+    EXPECT(TN_ERROR_FORWARD_AD);
+    tn_scope outer = tn_scope_begin();
+    tn_tensor *x = V(2, 3), *t = V(1, 10);
+    REFUSED(tn_make_dual(x, t), TN_ERROR_FORWARD_AD);
+    assert_ptr_equal(tn_primal(x), x);
+    begin();
+    assert_true(tn_in_dual_level());
+    assert_int_equal(tn_enter_dual_level(), TN_ERROR_FORWARD_AD);
+    EXPECT(TN_ERROR_FORWARD_AD);
+    tn_tensor *d = tn_retain(dual(x, t)), *y = tn_retain(tn_mul(d, d));
+    assert_int_equal(tn_use_count(t), 2);
+    end();
+    assert_int_equal(tn_use_count(t), 1);
+    assert_null(tn_tangent(d));
+    assert_null(tn_tangent(y));
+    begin();
+    assert_null(tn_tangent(tn_mul(d, y)));
+    IS(tn_tangent(tn_mul(dual(d, t), y)), 4, 90);
+    TN_FAIL(TN_ERROR_STATE, "test", "an error is pending");
+    assert_int_equal(tn_exit_dual_level(), TN_ERROR_STATE);
+    assert_false(tn_in_dual_level());
+    EXPECT(TN_ERROR_STATE);
+    assert_int_equal(tn_scope_end(scope), TN_OK);
+    tn_release(&d);
+    tn_release(&y);
+    assert_int_equal(tn_scope_end(outer), TN_OK);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    begin();
+    tn_tensor *x = V(2, 3), *t = V(1, 10), *d = dual(x, t), *numbers = tn_to(x, TN_INT64);
+    REFUSED(dual(NULL, t), TN_ERROR_NULL);
+    REFUSED(dual(x, NULL), TN_ERROR_NULL);
+    REFUSED(dual(numbers, t), TN_ERROR_DTYPE);
+    REFUSED(dual(x, numbers), TN_ERROR_DTYPE);
+    REFUSED(dual(x, V(1)), TN_ERROR_FORWARD_AD);
+    REFUSED(dual(d, t), TN_ERROR_FORWARD_AD);
+    REFUSED(dual(x, d), TN_ERROR_FORWARD_AD);
+    REFUSED(tn_tangent(NULL), TN_ERROR_NULL);
+    REFUSED(tn_primal(NULL), TN_ERROR_NULL);
+    assert_int_equal(tn_add_out(V(0, 0), d, x), TN_ERROR_NOT_IMPLEMENTED);
+    EXPECT(TN_ERROR_NOT_IMPLEMENTED);
+    tn_tensor *y = tn_mul(d, x);
+    assert_int_equal(tn_resize_(y, (int64_t[]){3}, 1), TN_ERROR_FORWARD_AD);
+    EXPECT(TN_ERROR_FORWARD_AD);
+    REFUSED(dual(tn_expand(V(1), (int64_t[]){3}, 1), V(1, 2, 3)), TN_ERROR_OVERLAP);
+    IS(tn_tangent(y), 2, 30);
+    assert_int_equal(tn_tensor_dtype(tn_tangent(dual(x, tn_to(t, TN_FLOAT64)))), TN_FLOAT64);
+    end();
+}
+
+static void test_writes(void **state)
+{
+    (void)state;
+    begin();
+    tn_tensor *t = V(1, 1), *d = dual(V(2, 3), t), *c = tn_zeros((int64_t[]){2}, 1, TN_FLOAT32);
+    tn_mul_(d, d);
+    IS(d, 4, 9);
+    IS(tn_tangent(d), 6, 12); /* as PyTorch has it: the second operand is read after the write */
+    assert_ptr_equal(tn_tangent(d), t);
+    tn_copy_(c, d);
+    IS(tn_tangent(c), 6, 12);
+    assert_ptr_not_equal(tn_tangent(c), t);
+    tn_add_(c, V(1, 1));
+    tn_mul_(c, V(2, 3));
+    IS(tn_tangent(c), 12, 36);
+    tn_mul_scalar_(c, tn_float(0.5));
+    IS(tn_tangent(c), 6, 18);
+    tn_copy_(c, V(1, 1));
+    IS(tn_tangent(c), 0, 0);
+    IS(tn_tangent(d), 6, 12);
+    tn_fill_(d, tn_float(3));
+    IS(tn_tangent(d), 0, 0);
+    tn_tensor *e = tn_mul(dual(V(2, 3), V(1, 10)), V(1, 1));
+    tn_set_data(e, V(9, 9));
+    IS(tn_tangent(e), 1, 10);
+    tn_detach_(e);
+    assert_null(tn_tangent(e));
+    e = tn_view(tn_mul(dual(V(2, 3), V(1, 10)), V(1, 1)), (int64_t[]){2, 1}, 2);
+    tn_t_(e);
+    assert_int_equal(tn_sizes(tn_tangent(e))[1], 2);
+    tn_tensor *whole = tn_to(V(1, 2), TN_INT64);
+    tn_copy_(whole, dual(V(5, 6), V(1, 1)));
+    IS(whole, 5, 6);
+    assert_null(tn_tangent(whole));
+    end();
+}
+
+static void test_views(void **state)
+{
+    (void)state;
+    begin();
+    tn_tensor *base = tn_arange(tn_int(0), tn_int(4), tn_int(1), TN_FLOAT32);
+    tn_tensor *before = tn_narrow(base, 0, 2, 2), *view = tn_narrow(base, 0, 1, 2);
+    assert_null(tn_tangent(before));
+    tn_mul_(view, dual(V(2, 3), V(1, 10)));
+    IS(base, 0, 2, 6, 3);
+    IS(tn_tangent(base), 0, 1, 20, 0);
+    IS(tn_tangent(view), 1, 20);
+    IS(tn_tangent(before), 20, 0);
+    tn_mul_scalar_(before, tn_float(2));
+    IS(tn_tangent(base), 0, 1, 40, 0);
+    IS(tn_tangent(view), 1, 40);
+    assert_ptr_equal(tn_storage_of(tn_tangent(view)), tn_storage_of(tn_tangent(base)));
+
+    tn_tensor *square = tn_view(tn_arange(tn_int(0), tn_int(4), tn_int(1), TN_FLOAT32), (int64_t[]){2, 2}, 2);
+    tn_tensor *turned = tn_t(square), *ones = tn_ones((int64_t[]){2, 2}, 2, TN_FLOAT32);
+    tn_mul_(turned, dual(ones, tn_clone(square)));
+    IS(tn_tangent(square), 0, 2, 2, 9);
+    IS(tn_tangent(turned), 0, 2, 2, 9);
+
+    tn_tensor *x = V(0, 1), *other = tn_narrow(x, 0, 1, 1), *d = dual(x, V(1, 10));
+    assert_null(tn_tangent(other));
+    tn_tensor *part = tn_narrow(d, 0, 1, 1);
+    tn_mul_scalar_(part, tn_float(5));
+    IS(tn_tangent(d), 1, 50);
+    assert_null(tn_tangent(x));
+
+    tn_tensor *inside = dual(tn_narrow(V(0, 1, 2, 3), 0, 1, 2), V(5, 6));
+    assert_int_equal(tn_storage_offset(tn_tangent(inside)), 1);
+    assert_int_equal(tn_storage_nbytes(tn_tangent(inside)), 16);
+    end();
+}
+
+static void test_complex(void **state)
+{
+    (void)state;
+    begin();
+    const int64_t two = 2;
+    tn_tensor *c = tn_from_array((const float[]){1, 1, 1, 1}, &two, 1, TN_COMPLEX64);
+    tn_tensor *d = dual(c, tn_from_array((const float[]){1, 2, 0, 3}, &two, 1, TN_COMPLEX64));
+    IS(tn_tangent(tn_real(d)), 1, 0);
+    IS(tn_tangent(tn_imag(d)), 2, 3);
+    IS(tn_tangent(tn_imag(tn_conj(d))), -2, -3);
+    tn_tensor *y = tn_tangent(tn_mul(d, dual(V(3, 3), V(1, 2))));
+    IS(tn_real(y), 4, 2);
+    IS(tn_imag(y), 7, 11);
+    tn_tensor *r = tn_zeros(&two, 1, TN_COMPLEX64), *parts = tn_view_as_real(r);
+    tn_copy_(parts, dual(tn_ones((int64_t[]){2, 2}, 2, TN_FLOAT32), tn_ones((int64_t[]){2, 2}, 2, TN_FLOAT32)));
+    IS(tn_real(tn_tangent(r)), 1, 1);
+    IS(tn_imag(tn_tangent(r)), 1, 1);
+    end();
+}
+
+static void test_numbers_and_absent_tangents(void **state)
+{
+    (void)state;
+    begin();
+    tn_tensor *x = V(2, 3), *d = dual(x, V(1, 10));
+    IS(tn_tangent(tn_add_alpha(x, d, tn_float(2))), 2, 20);
+    IS(tn_tangent(tn_add(d, tn_to(x, TN_INT64))), 1, 10);
+    IS(tn_tangent(tn_mul(tn_to(x, TN_INT64), d)), 2, 30);
+    tn_tensor *wide = tn_add(tn_zeros((int64_t[]){2, 2}, 2, TN_FLOAT32), d);
+    IS(tn_tangent(wide), 1, 10, 1, 10);
+    IS(tn_tangent(tn_mul(wide, V(1, 2))), 1, 20, 1, 20);
+    tn_tensor *column = dual(tn_ones((int64_t[]){2, 1}, 2, TN_FLOAT32), tn_full((int64_t[]){2, 1}, 2, tn_float(3), TN_FLOAT32));
+    IS(tn_tangent(tn_mul(column, x)), 6, 9, 6, 9);
+    assert_string_equal(tn_repr(d), "tensor([2., 3.], tangent=tensor([ 1., 10.]))");
+    end();
+}
+
+TEST_MAIN(test(test_product), test(test_who_has_none), test(test_levels), test(test_errors), test(test_writes),
+          test(test_views), test(test_complex), test(test_numbers_and_absent_tangents))
