@@ -250,7 +250,7 @@ static tn_status make(dual_call *d)
     if (is_an_input(call, out))
         return TN_OK;
     out->keys &= ~TNI_KEY_DUAL; /* a view has its base's bits */
-    const bool view = out->base && !call->op->run;
+    const bool view = out->base != NULL;
     if (out->base && !derivative->vjp) /* the same memory as numbers of another kind */
         out->keys |= TNI_KEY_ALOOF;
     if (!is_differentiable(out) || (view && !d->tangents[0]) || (!derivative->vjp && !derivative->jvp))
