@@ -251,7 +251,8 @@ static void test_numbers_and_absent_tangents(void **state)
     tn_tensor *wide = tn_add(tn_zeros((int64_t[]){2, 2}, 2, TN_FLOAT32), d);
     IS(tn_tangent(wide), 1, 10, 1, 10);
     IS(tn_tangent(tn_mul(wide, V(1, 2))), 1, 20, 1, 20);
-    tn_tensor *column = dual(tn_ones((int64_t[]){2, 1}, 2, TN_FLOAT32), tn_full((int64_t[]){2, 1}, 2, tn_float(3), TN_FLOAT32));
+    const int64_t tall[] = {2, 1};
+    tn_tensor *column = dual(tn_ones(tall, 2, TN_FLOAT32), tn_full(tall, 2, tn_float(3), TN_FLOAT32));
     IS(tn_tangent(tn_mul(column, x)), 6, 9, 6, 9);
     assert_string_equal(tn_repr(d), "tensor([2., 3.], tangent=tensor([ 1., 10.]))");
     end();
