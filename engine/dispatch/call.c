@@ -103,7 +103,7 @@ static tn_status check_output(const tni_call *call, const tni_meta *meta, const 
         if (!same_shape && x->storage == out->storage)
             return TNI_FAIL(TN_ERROR_OVERLAP, name,
                             "the tensor to write must be resized and shares its storage with an operand");
-        if (x != out && tni_check_no_partial_overlap(name, out, x))
+        if (x != out && !call->op->reads_first && tni_check_no_partial_overlap(name, out, x))
             return tni_pending();
     }
     return TN_OK;

@@ -100,6 +100,7 @@ struct tni_op {
     uint8_t optional_in;     /* bit i: input i may be left off (NULL) */
     uint8_t number_in;       /* bit i: input i may be a number instead: Note [Attributes] */
     bool overlap_allowed;    /* writes of one value everywhere may hit a cell twice */
+    bool reads_first;        /* run has read the other operands before it writes: they may be parts of the output */
     bool exact_out_dtype;    /* out= must have the result's dtype; otherwise tn_can_cast is enough */
     uint32_t dtypes;         /* TNI_DTYPE_BIT of those that run computes in; the tests run each */
     uint8_t zero_through;    /* bit i: with a zero tensor as input i the result is one */

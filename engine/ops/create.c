@@ -26,6 +26,7 @@ typedef struct create_attr {
 } create_attr;
 
 typedef struct fill_attr {
+    uint32_t numbers; /* Note [Attributes] */
     tn_scalar value;
 } fill_attr;
 
@@ -138,11 +139,24 @@ static void create_run(const tni_call *call, void *workspace)
     tni_fill(call->out[0], created_value(call));
 }
 
+/* A tensor without dims stands for its number. */
+static tn_scalar fill_value_of(const tni_call *call)
+{
+    const tn_tensor *value = call->op->n_in > 1 ? call->in[1] : NULL;
+    return value ? tn_item_scalar(value) : ((const fill_attr *)call->attr)->value;
+}
+
 static tn_status fill_infer(tni_call *call, tni_meta *meta)
 {
-    const tn_tensor *self = call->in[0];
-    if (tni_check_fill(tni_call_name(call), ((const fill_attr *)call->attr)->value, (tn_dtype)self->dtype, self->numel))
-        return tni_pending();
+    const char *name = tni_call_name(call);
+    const tn_tensor *self = call->in[0], *value = call->op->n_in > 1 ? call->in[1] : NULL;
+    if (value && value->ndim > 0)
+        return TNI_FAIL(TN_ERROR_DIM, name, "the value has %d dims, needed none", value->ndim);
+    if (!value || !tni_is_meta(value)) {
+        const tn_scalar number = fill_value_of(call);
+        if (tni_pending() || tni_check_fill(name, number, (tn_dtype)self->dtype, self->numel))
+            return tni_pending();
+    }
     tni_meta_like(meta, self, (tn_dtype)self->dtype);
     return TN_OK;
 }
@@ -150,7 +164,7 @@ static tn_status fill_infer(tni_call *call, tni_meta *meta)
 static void fill_run(const tni_call *call, void *workspace)
 {
     (void)workspace;
-    tni_fill(call->out[0], ((const fill_attr *)call->attr)->value);
+    tni_fill(call->out[0], fill_value_of(call));
 }
 
 static bool all_integers(const arange_attr *attr)
@@ -321,14 +335,26 @@ const tni_op tni_op_arange = {
         "! 0 -9223372036854775808 -1"};
 
 static const tni_derivative zero_derivative = {.linear = true, .vjp = tni_vjp_none};
-static const tni_derivative fill_derivative = {.name = "FillBackward2", .vjp = tni_vjp_none};
+/* The value's gradient is summed by the walk. */
+static void fill_vjp(tni_vjp *v)
+{
+    tni_vjp_none(v);
+    v->grads[1] = v->grad;
+}
 
-static const fill_attr fill_default = {{TN_SCALAR_INT, {0}}};
+static const char *fill_node(const tni_node *node)
+{
+    return ((const fill_attr *)node->attr)->numbers ? "FillBackward2" : "FillBackward3";
+}
+
+static const tni_derivative fill_derivative = {.named = fill_node, .linear = true, .vjp = fill_vjp};
+
+static const fill_attr fill_default = {2, {TN_SCALAR_INT, {0}}}, fill_by_tensor = {0, {TN_SCALAR_INT, {0}}};
 
 const tni_op tni_op_fill = {
-    .name = TNI_NAMES_IN_PLACE(fill), .params = {TNI_TENSOR("self", 0), TNI_ATTR("value", 'S', fill_attr, value)},
-    .n_params = 2, .n_in = 1, .n_out = 1, .overlap_allowed = true, .dtypes = TNI_ALL_NUMBERS,
-    .attr_bytes = sizeof(fill_attr), .attr_default = &fill_default, .infer = fill_infer, .run = fill_run,
+    .name = TNI_NAMES_IN_PLACE(fill), .params = {TNI_TENSOR("self", 0), TNI_OPERAND("value", 1, fill_attr, value)},
+    .n_params = 2, .n_in = 2, .n_out = 1, .number_in = 2, .overlap_allowed = true, .reads_first = true,
+    .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(fill_attr), .attr_default = &fill_by_tensor, .infer = fill_infer, .run = fill_run,
     .derivative = &fill_derivative,
     .samples = "[3,4] 2.5 | [] 1 | [0] 1 | [2,3,4] true"};
 
@@ -367,8 +393,15 @@ tn_tensor *tn_arange(tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dt
 
 tn_status tn_fill_(tn_tensor *self, tn_scalar value)
 {
-    const fill_attr attr = {value};
-    return tni_call_in_place(&tni_op_fill, &self, &attr);
+    const fill_attr attr = {2, value};
+    tn_tensor *in[2] = {self, NULL};
+    return tni_call_in_place(&tni_op_fill, in, &attr);
+}
+
+tn_status tn_fill_tensor_(tn_tensor *self, tn_tensor *value)
+{
+    tn_tensor *in[2] = {self, value};
+    return tni_call_in_place(&tni_op_fill, in, &fill_by_tensor);
 }
 
 tn_status tn_zero_(tn_tensor *self)

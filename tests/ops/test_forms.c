@@ -297,7 +297,7 @@ static void overlap(void **state)
         const tni_op *op = tni_operators[i];
         for (int form = TNI_IN_PLACE; form <= TNI_OUT; form++) {
             const char *name = op->name[form];
-            bool pairs = op->n_in == 2 && op->dtypes && !op->workspace;
+            bool pairs = op->n_in == 2 && op->dtypes && !op->workspace && !op->reads_first;
             if (!name || !(pairs || (op->n_in == 1 && op->n_params == 1 && form == TNI_OUT)))
                 continue;
             tn_scope scope = tn_scope_begin();

@@ -86,7 +86,8 @@ TN_API tn_tensor *tn_eye(int64_t n, int64_t m, tn_dtype dtype);
  *                  dtype TN_DTYPE_NONE: x's
  * tn_tensor_from   a copy in any case, dtype TN_DTYPE_NONE: x's. As torch.tensor(array)
  * tn_copy_         writes src, broadcast and converted, into self
- * tn_fill_         writes a number everywhere; self's elements may share memory
+ * tn_fill_         writes a number everywhere; self's elements may share memory. tn_fill_tensor_ writes the number
+ *                  that a 0-dim tensor holds, which may be an element of self
  * tn_zero_         writes 0 everywhere; likewise
  * dtype   any for a copy within it; conversions among all numbers. Floats to integers are cut towards zero, integers
  *         wrap; float64 and integers to 16- and 8-bit floats go through float32, rounding to nearest and even at each
@@ -94,8 +95,8 @@ TN_API tn_tensor *tn_eye(int64_t n, int64_t m, tn_dtype dtype);
  * errors  common; tn_to and its kin: TN_ERROR_DTYPE (no dtype), TN_ERROR_FORMAT (a format of another rank);
  *         TN_ERROR_NOT_IMPLEMENTED (from or to a quantised or bits type); tn_copy_: TN_ERROR_SHAPE (src does not
  *         broadcast to self); tn_fill_: TN_ERROR_OVERFLOW (a value that the dtype does not hold, such as 1e39 in
- *         float32)
- * grad    tn_clone, tn_to: x; tn_copy_: src
+ *         float32), tn_fill_tensor_: also TN_ERROR_DIM (a value with dims)
+ * grad    tn_clone, tn_to: x; tn_copy_: src; tn_fill_tensor_: value
  * cost    O(numel)
  * source  torch.clone, torch.Tensor.to, copy_, fill_, zero_ */
 TN_API tn_tensor *tn_clone(tn_tensor *x);
@@ -105,6 +106,7 @@ TN_API tn_tensor *tn_to_format(tn_tensor *x, tn_dtype dtype, bool copy, tn_memor
 TN_API tn_tensor *tn_tensor_from(tn_tensor *x, tn_dtype dtype);
 TN_API tn_status tn_copy_(tn_tensor *self, tn_tensor *src);
 TN_API tn_status tn_fill_(tn_tensor *self, tn_scalar value);
+TN_API tn_status tn_fill_tensor_(tn_tensor *self, tn_tensor *value);
 TN_API tn_status tn_zero_(tn_tensor *self);
 
 /* Tensors joined along a dim, and along a new one.
