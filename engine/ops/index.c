@@ -224,6 +224,29 @@ tn_tensor *tn_getitem(tn_tensor *x, const tn_index *index, int n)
     return tni_call_new(&tni_op_getitem, &x, &attr);
 }
 
+bool tni_takes_all(const tn_tensor *x, const tn_index *index, int n)
+{
+    int slices = 0, ellipses = 0, d = 0;
+    for (int i = 0; i < n && index; i++) {
+        slices += index[i].kind == TN_INDEX_SLICE;
+        ellipses += index[i].kind == TN_INDEX_ELLIPSIS;
+    }
+    if ((n > 0 && !index) || slices + ellipses != n || slices > x->ndim || ellipses > 1)
+        return false;
+    for (int i = 0; i < n; i++) {
+        const tn_index *entry = &index[i];
+        if (entry->kind == TN_INDEX_ELLIPSIS) {
+            d += x->ndim - slices;
+            continue;
+        }
+        const int64_t size = x->sizes[d++];
+        if (tni_clamp_bound(entry->as.slice.start, size) != 0 || tni_clamp_bound(entry->as.slice.stop, size) != size ||
+            entry->as.slice.step != 1)
+            return false;
+    }
+    return true;
+}
+
 /* A value of other sizes loses all its leading dims of size 1, also those that copy_ would refuse, and is broadcast. */
 static tn_status write_value(tn_tensor *to, tn_tensor *value)
 {
@@ -262,6 +285,8 @@ tn_status tn_setitem(tn_tensor *x, const tn_index *index, int n, tn_tensor *valu
         return tni_pending();
     if (TNI_UNLIKELY(!is_basic(index, n)))
         return tni_setitem_copy(x, index, n, value);
+    if (tni_takes_all(x, index, n))
+        return write_value(x, value);
     tn_tensor *to = tn_getitem(x, index, n);
     if (!to)
         return tni_pending();
@@ -276,6 +301,8 @@ tn_status tn_setitem_scalar(tn_tensor *x, const tn_index *index, int n, tn_scala
         return tni_pending();
     if (TNI_UNLIKELY(!is_basic(index, n)))
         return tni_setitem_copy_scalar(x, index, n, value);
+    if (tni_takes_all(x, index, n))
+        return tni_check_fill("setitem", value, (tn_dtype)x->dtype, x->numel) ? tni_pending() : tn_fill_(x, value);
     tn_tensor *to = tn_getitem(x, index, n);
     bool fits = to && tni_check_fill("setitem", value, (tn_dtype)to->dtype, to->numel) == TN_OK;
     tn_status status = fits ? tn_fill_(part_or_all(x, to), value) : tni_pending();

@@ -14,6 +14,10 @@ typedef struct tni_put_attr {
     const char *caller; /* in whose name errors are raised; NULL: the operator's */
 } tni_put_attr;
 
+/* Whether a basic index takes all of x as it is, as [...] and [:, :] do: what is written there is written to x itself.
+ * As in PyTorch, where no view stands in the history then. */
+bool tni_takes_all(const tn_tensor *x, const tn_index *index, int n);
+
 /* tn_getitem and its kin where an entry is no integer, slice, ellipsis or new axis. */
 tn_tensor *tni_getitem_copy(tn_tensor *x, const tn_index *index, int n);
 tn_status tni_setitem_copy(tn_tensor *x, const tn_index *index, int n, tn_tensor *value);

@@ -194,7 +194,7 @@ static tn_status make_plan(plan *p, const tn_index *index, int n)
             return tni_pending();
         p->from += dims_taken(entry);
     }
-    p->view = tn_getitem(p->x, basic, n_basic);
+    p->view = tni_takes_all(p->x, basic, n_basic) ? p->x : tn_getitem(p->x, basic, n_basic);
     return p->view ? TN_OK : tni_pending();
 }
 
