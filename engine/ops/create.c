@@ -354,7 +354,8 @@ static const fill_attr fill_default = {2, {TN_SCALAR_INT, {0}}}, fill_by_tensor 
 const tni_op tni_op_fill = {
     .name = TNI_NAMES_IN_PLACE(fill), .params = {TNI_TENSOR("self", 0), TNI_OPERAND("value", 1, fill_attr, value)},
     .n_params = 2, .n_in = 2, .n_out = 1, .number_in = 2, .overlap_allowed = true, .reads_first = true,
-    .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(fill_attr), .attr_default = &fill_by_tensor, .infer = fill_infer, .run = fill_run,
+    .dtypes = TNI_ALL_NUMBERS, .attr_bytes = sizeof(fill_attr), .attr_default = &fill_by_tensor,
+    .infer = fill_infer, .run = fill_run,
     .derivative = &fill_derivative,
     .samples = "[3,4] 2.5 | [] 1 | [0] 1 | [2,3,4] true"};
 
