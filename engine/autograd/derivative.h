@@ -58,6 +58,7 @@ struct tni_derivative {
      * linear, else from vjp: the jvp is the vjp of the vjp. */
     tn_tensor *(*jvp)(const tni_call *call, tn_tensor *const *tangents);
     const char *(*named)(const tni_node *node); /* instead of name, where attributes, form or shapes decide */
+    void (*end)(const void *attr); /* of a node with TNI_NODE_ENDS: gives up what the attributes hold */
 };
 
 /* Of operators whose result is constant for autograd: comparisons, indices, zeros_like. */

@@ -53,6 +53,8 @@ static void free_node(tni_node *node)
         tni_hooks_free(&node->hooks);
     if (TNI_UNLIKELY(node->slices != NULL))
         tni_free(node->slices, slices_bytes(node->slices));
+    if (TNI_UNLIKELY(node->flags & TNI_NODE_ENDS))
+        node->op->derivative->end(node->attr);
     tni_free(node, node->bytes);
 }
 

@@ -39,7 +39,8 @@ enum {
     TNI_NODE_APART = 4,    /* it made nothing, and its saved result is the result itself: autograd/forward.c */
     TNI_NODE_VIEW = 8,     /* the result is a view: of operators that make one or copy, for the name */
     TNI_NODE_LISTS = 16,   /* its attributes hold tensors: Note [Listed tensors] */
-    TNI_NODE_PIECE = 32 * 3 /* what made several results at once: a tni_piece */
+    TNI_NODE_PIECE = 32 * 3, /* what made several results at once: a tni_piece */
+    TNI_NODE_ENDS = 128      /* the derivative's `end` is to be told when the node is gone */
 };
 
 /* The calls with several results, each of which has a node of its own. */

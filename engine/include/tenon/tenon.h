@@ -16,6 +16,7 @@
 #include <tenon/file.h>
 #include <tenon/formats.h>
 #include <tenon/forward.h>
+#include <tenon/function.h>
 #include <tenon/gradcheck.h>
 #include <tenon/layer.h>
 #include <tenon/lazy.h>
