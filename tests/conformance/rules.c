@@ -75,6 +75,7 @@ static const rule rules[] = {
     {TN_ERROR_DTYPE, NULL, "integer dtype", "bad_argument", "type"},
     {TN_ERROR_DTYPE, NULL, "floating or complex dtype", "bad_argument", "type"},
     {TN_ERROR_DTYPE, NULL, "index", "dtype", "index_dtype"},
+    {TN_ERROR_DTYPE, NULL, "to the negative power", "dtype", "int_negative_power"},
     {TN_ERROR_DTYPE, NULL, "floating", "dtype", "float_only"},
     {TN_ERROR_DTYPE, NULL, NULL, "dtype", "operand_dtypes"},
     {TN_ERROR_EMPTY, NULL, NULL, "empty_reduction", "no_identity"},

@@ -154,8 +154,9 @@ static void check_refused(const tni_op *op, const sample *s, tn_dtype dtype)
     const variant v = {.dtypes = {dtype, dtype, dtype}};
     reference_call call;
     for (int i = 0; i < s->n; i++)
-        if (s->arguments[i].kind == SAMPLE_NUMBER && s->arguments[i].number.kind == TN_SCALAR_FLOAT &&
-            !tn_is_floating_point(dtype))
+        if (s->arguments[i].kind == SAMPLE_NUMBER &&
+            ((s->arguments[i].number.kind == TN_SCALAR_FLOAT && !tn_is_floating_point(dtype)) ||
+             (s->arguments[i].number.kind == TN_SCALAR_INT && dtype == TN_BOOL)))
             return; /* the number makes it another dtype */
     tn_scope scope = tn_scope_begin();
     call_prepare(&call, name, s, &v);

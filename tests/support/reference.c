@@ -507,7 +507,7 @@ bool reference_of(const reference_call *call, expectation *e)
         return true;
     }
     return reference_of_binary(call, e) || reference_of_creation(call, e) || reference_of_view(call, e) ||
-           reference_of_index(call, e);
+           reference_of_index(call, e) || reference_of_activation(call, e);
 }
 
 void expectation_free(expectation *e)

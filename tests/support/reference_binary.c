@@ -6,7 +6,7 @@
 
 #include "support/reference.h"
 
-enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, AND, OR, XOR, LEFT, RIGHT, RELU_BACK, SIGMOID_BACK, TANH_BACK };
+enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, AND, OR, XOR, LEFT, RIGHT, RELU_BACK, SIGMOID_BACK, TANH_BACK, POWER };
 
 static double larger(double a, double b)
 {
@@ -40,14 +40,31 @@ static cell arithmetic_floats(int row, double a, double b, double alpha, tn_dtyp
         c = a * (1 - reference_rounded(b * b, dtype).f);
         *bound = isfinite(c) ? tn_finfo(dtype).eps * 4 * fabs(a) * (1 + b * b) + reference_ulp(0, dtype) : 0;
         break;
+    case POWER:
+        c = alpha != 0 && b == 0.5 ? sqrt(a) : pow(a, b); /* the number 1/2 is a root */
+        *bound = isfinite(c) ? 4 * reference_ulp(reference_rounded(c, dtype).f, dtype) : 0;
+        break;
     default:
         c = row == MINIMUM ? -larger(-a, -b) : larger(a, b);
     }
     return reference_rounded(c, dtype);
 }
 
+/* a^b = (a^(b/2))^2 a^(b%2); a negative power of a whole number is one, minus one or 0. */
+static int64_t whole_power(int64_t a, int64_t b)
+{
+    if (b < 0)
+        return a == 1 || (a == -1 && b % 2 == 0) ? 1 : a == -1 ? -1 : 0;
+    if (b == 0)
+        return 1;
+    uint64_t half = (uint64_t)whole_power(a, b / 2);
+    return (int64_t)(half * half * (b % 2 ? (uint64_t)a : 1));
+}
+
 static cell arithmetic_integers(int row, int64_t a, int64_t b, int64_t alpha)
 {
+    if (row == POWER)
+        return (cell){0, whole_power(a, b)};
     uint64_t x = (uint64_t)a, y = (uint64_t)b, s = (uint64_t)alpha;
     cell c = {0, row == ADD   ? (int64_t)(x + s * y)
                  : row == SUB ? (int64_t)(x - s * y)
@@ -76,6 +93,8 @@ static void arithmetic(const reference_call *call, expectation *e, int row)
     const reference_argument *alpha = row == ADD || row == SUB ? reference_given(call, 2) : NULL;
     tn_scalar one = tn_int(1), scale = alpha ? alpha->given->number : one;
     double factor = scale.kind == TN_SCALAR_FLOAT ? scale.value.f : (double)scale.value.i;
+    if (row == POWER)
+        factor = call->arguments[1].kind == SAMPLE_NUMBER;
     for (int64_t i = 0; i < e->grid.numel; i++) {
         grid_index(&e->grid, i, index);
         cell a = reference_operand(&call->arguments[0], &e->grid, index, dtype);
@@ -103,6 +122,7 @@ static const struct {
     {"sigmoid_backward", SIGMOID_BACK},
     {"tanh_backward", TANH_BACK},
     {"minimum", MINIMUM},
+    {"pow", POWER},
     {"bitwise_and", AND},
     {"bitwise_or", OR},
     {"bitwise_xor", XOR},

@@ -323,6 +323,39 @@ TN_API tn_status tn_ceil_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_round_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_trunc_out(tn_tensor *out, tn_tensor *x);
 
+/* a^b, element by element. Integers to integers stay integers and wrap; a negative power of an integer is 0 (of 1 and
+ * -1 theirs), and refused when it is a number.
+ * a, b    any shapes that broadcast
+ * dtype   float16 to float64, bfloat16, int8 to int64, uint8, complex64, complex128
+ * result  the broadcast shape, promoted dtype
+ * errors  common, TN_ERROR_DTYPE (an integer to a negative number; bool)
+ * grad    both, twice differentiable; that in a is 0 where b is 0, that in b where a is 0
+ * cost    O(numel); by products where b is the number 2, 3, -1, -2 or 0.5
+ * source  torch.pow */
+TN_API tn_tensor *tn_pow(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_pow_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_tensor *tn_scalar_pow(tn_scalar a, tn_tensor *b);
+TN_API tn_status tn_pow_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_pow_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_pow_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+
+/* Activations beside relu, sigmoid and tanh:
+ *     softplus    log(1 + e^x);  softplus_beta: log(1 + e^(beta x)) / beta, and x where beta x > threshold (20)
+ *     leaky_relu  x where x > 0, else negative_slope x
+ *     gelu        x (1 + erf(x / sqrt 2)) / 2;  by_tanh: x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2
+ *     silu        x / (1 + e^-x)
+ * dtype   float16 to float64, bfloat16
+ * result  x's shape and dtype
+ * errors  common
+ * grad    x, twice differentiable
+ * cost    O(numel), by the C library's functions
+ * source  torch.nn.functional.softplus, leaky_relu, gelu, silu */
+TN_API tn_tensor *tn_softplus(tn_tensor *x);
+TN_API tn_tensor *tn_softplus_beta(tn_tensor *x, double beta, double threshold);
+TN_API tn_tensor *tn_leaky_relu(tn_tensor *x, double negative_slope);
+TN_API tn_tensor *tn_gelu(tn_tensor *x, bool by_tanh);
+TN_API tn_tensor *tn_silu(tn_tensor *x);
+
 /* The gradients of relu, sigmoid and tanh in one pass, from the gradient of the result and the result y itself:
  *     relu_backward     g where y > 0 or y is NaN, else 0
  *     sigmoid_backward  g conj((1 - y) y)
