@@ -79,12 +79,9 @@ tn_status tni_accumulate(tn_tensor *x, tn_tensor *grad, bool create_graph)
 tn_status tni_retain(tni_tape *tape, tn_tensor *grad)
 {
     tn_scope scope = tn_scope_begin();
-    tn_tensor *now = tni_pending() ? NULL : tape->grad ? tni_tape_ops->add(tape->grad, grad) : NULL;
-    if (!tni_pending() && !tape->grad) {
-        int64_t strides[TN_MAX_NDIM];
-        tni_contiguous_strides(grad->sizes, grad->ndim, strides);
-        now = copy_laid_out(grad, strides);
-    }
+    tn_tensor *now = NULL;
+    if (!tni_pending())
+        now = tape->grad ? tni_tape_ops->add(tape->grad, grad) : tni_tape_ops->clone(grad);
     if (now) {
         tn_tensor *old = tape->grad;
         tni_ref(&now->object.references);

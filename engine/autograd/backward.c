@@ -109,6 +109,10 @@ static tn_status start(tni_walk *walk, const request *r, const tni_edge *roots)
 {
     for (int i = 0; i < r->n_outputs; i++) {
         tn_tensor *grad = r->gradients && r->gradients[i] ? r->gradients[i] : tni_tape_ops->ones_like(r->outputs[i]);
+        /* a leaf may come to own a view of the gradient, which must not be one of the caller's */
+        if (grad && r->gradients && grad == r->gradients[i] && !r->captured && !r->create_graph &&
+            tni_edge_node(roots[i]))
+            grad = tni_tape_ops->clone(grad);
         if (!grad || tni_walk_deliver(walk, roots[i], grad))
             return tni_pending();
     }

@@ -118,7 +118,10 @@ static void rebase(tni_node *node, tn_tensor *x, tni_edge base_edge)
             last->version = x->counter->version;
     }
     tni_node_set_shape(node, written);
-    tni_set_node(written, node);
+    if (node->op->run)
+        tni_set_node(written, node);
+    else /* a gradient that is kept stays that of the old geometry, as in PyTorch */
+        tni_replace_node(written, node);
     if (written->base)
         written->tape_version = written->counter->version;
 }

@@ -127,15 +127,14 @@ tn_status tn_retain_grad(tn_tensor *x)
     tni_tape *tape = tni_tape_make("retain_grad", x);
     if (!tape)
         return tni_pending();
-    tape->retains_grad = true;
-    node->retains = tape;
+    tni_set_retainer(tape, node);
     return TN_OK;
 }
 
 bool tn_retains_grad(const tn_tensor *x)
 {
     const tni_tape *tape = tni_check_tensor("retains_grad", 1, "self", x) ? NULL : tni_tape_of(x);
-    return tape && tape->retains_grad;
+    return tape && tape->retainer && tni_requires_grad(x);
 }
 
 int64_t tn_register_hook(tn_tensor *x, tn_hook_function hook, void *context)

@@ -35,8 +35,7 @@ static void tape_destroy(tni_autograd_meta *meta)
     tni_tape *tape = (tni_tape *)(void *)meta;
     tn_tensor *grad = tape->grad;
     tni_node *node = tape->node;
-    if (node && node->retains == tape)
-        node->retains = NULL;
+    tni_set_retainer(tape, NULL);
     tni_tangent_drop(tape);
     tni_hooks_free(&tape->hooks);
     tni_hooks_free(&tape->after);
@@ -105,7 +104,7 @@ tni_node *tni_node_of(const char *function, tn_tensor *x)
     tni_node *node = tni_tape_ops->as_strided_node(function, x, edge);
     if (!node)
         return NULL;
-    tni_set_node(x, node);
+    tni_replace_node(x, node);
     x->tape_version = x->counter->version;
     return node;
 }
@@ -120,16 +119,35 @@ tni_edge tni_edge_of(const char *function, tn_tensor *x)
     return TNI_UNLIKELY(tni_pending()) ? 0 : tni_edge_to_leaf(x);
 }
 
+void tni_set_retainer(tni_tape *tape, tni_node *node)
+{
+    tni_node *old = tape->retainer;
+    if (node) {
+        tni_ref(&node->object.references);
+        node->retains = tape;
+    }
+    tape->retainer = node;
+    if (!old || old == node)
+        return;
+    if (old->retains == tape)
+        old->retains = NULL;
+    tni_object_release(&old->object);
+}
+
 void tni_set_node(tn_tensor *x, tni_node *node)
+{
+    tni_tape *tape = tni_tape_of(x);
+    if (TNI_UNLIKELY(tape && tape->retainer))
+        tni_set_retainer(tape, node);
+    tni_replace_node(x, node);
+}
+
+void tni_replace_node(tn_tensor *x, tni_node *node)
 {
     tni_tape *tape = tni_tape_of(x);
     tni_node *old = tni_own_node(x);
     if (tape) {
         tape->node = node;
-        if (old && old->retains == tape)
-            old->retains = NULL;
-        if (node && tape->retains_grad)
-            node->retains = tape;
     } else {
         x->autograd = node ? &node->as_meta : NULL;
     }

@@ -16,7 +16,7 @@ typedef struct tni_tape {
     struct tni_tape *next, **at; /* in the list of tapes with a tangent */
     struct tni_hook *hooks;     /* of a leaf; those of a result are its node's */
     struct tni_hook *after;     /* called once a leaf's gradient was accumulated */
-    bool retains_grad;
+    tni_node *retainer; /* held: the node whose gradient x keeps (retain_grad); NULL: none. In general `node` */
 } tni_tape;
 
 extern const tni_autograd_class tni_tape_meta;
@@ -63,8 +63,13 @@ tni_node *tni_node_of(const char *function, tn_tensor *x);
 /* Where the gradient of x goes on: not held. 0: x requires none, or an error is pending. */
 tni_edge tni_edge_of(const char *function, tn_tensor *x);
 
-/* Makes `node` (the caller's reference goes to x) what made x; NULL: x has no history any more. */
+/* Makes `node` (the caller's reference goes to x) what made x; NULL: x has no history any more. A gradient that is kept
+ * is that of the new node then; with tni_replace_node it stays that of the old one. */
 void tni_set_node(tn_tensor *x, tni_node *node);
+void tni_replace_node(tn_tensor *x, tni_node *node);
+
+/* Has the tape's tensor keep the gradient of a node; NULL: of none. */
+void tni_set_retainer(tni_tape *tape, tni_node *node);
 
 /* Refuses a view that must not be written, or used once it or its base was: made under no_grad, or one of several. */
 tn_status tni_check_creation(const char *function, const tn_tensor *x);

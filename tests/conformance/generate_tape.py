@@ -92,6 +92,10 @@ class TapeRecorder(Recorder):
                 if x.numel() > 200 or (x.dtype.is_floating_point and x.numel() and
                                        not bool((x.detach().abs() < 1e6).all())):
                     raise Unfit
+            owned = {x.grad.untyped_storage()._cdata: x.grad for x in self.names.values() if x.grad is not None}
+            if any(x.untyped_storage()._cdata in owned and x.untyped_storage()._cdata not in self.made
+                   for x in self.names.values()):
+                raise Unfit  # a leaf owns a view of the gradient that was given
         return result
 
     def log(self, label, action):
@@ -173,7 +177,9 @@ class TapeRecorder(Recorder):
         try:
             if x.grad_fn is not None:
                 d["grad_fn"], d["is_leaf"] = x.grad_fn.name().replace("torch::autograd::", ""), False
-            if x._is_view() and x.untyped_storage()._cdata not in self.made:
+            if x.untyped_storage()._cdata in self.made:
+                d["is_view"] = None  # an accident
+            elif x._is_view():
                 d["is_view"] = True
         except RuntimeError as e:
             d["grad_fn_error"] = rule_of(e)
@@ -208,7 +214,7 @@ class TapeMaker:
 
     def __init__(self, r):
         self.r, self.rec, self.n, self.depth = r, TapeRecorder(), 0, 0
-        self.inference = r.random() < .05
+        self.inference, self.leaves = r.random() < .05, set()
 
     def fresh(self):
         self.n += 1
@@ -225,9 +231,8 @@ class TapeMaker:
         return ["tensor", self.data(shape), dtype, r.random() < .7 if grad is None else grad]
 
     def pick(self, ok=lambda x: True):
-        names = [n for n, x in self.rec.names.items() if ok(x)]
-        if not names:
-            names = list(self.rec.names)
+        floats = [n for n, x in self.rec.names.items() if x.is_floating_point()]
+        names = [n for n in floats if ok(self.rec.names[n])] or floats
         recent = names[-4:]
         return self.r.choice(recent if self.r.random() < .6 else names)
 
@@ -314,12 +319,9 @@ class TapeMaker:
         return ["multi", f"g{self.n}_", ["grad", [n], inputs, [g] if g else None, retain, r.choice([None, None, True]),
                                          r.choice([None, True, True])]]
 
-    @staticmethod
-    def leafy(x):
-        try:
-            return x.is_leaf
-        except RuntimeError:
-            return False
+    def leafy(self, x):
+        """Without asking PyTorch, which would tell a view's history anew."""
+        return id(x) in self.leaves
 
     def tape(self):
         r = self.r
@@ -368,6 +370,7 @@ class TapeMaker:
             for _ in range(r.randrange(1, 4)):
                 program.append(["assign", self.fresh(), self.leaf(grad=True if not program else None)])
                 self.rec.run(program[-1])
+                self.leaves.add(id(self.rec.names[program[-1][1]]))
             for k in range(r.randrange(4, 16)):
                 s = self.statement()
                 for e in self.extra:
@@ -375,6 +378,7 @@ class TapeMaker:
                     program.append(e)
                 s = s if s[0] == "mode" else ["attempt", f"a{k}", [s]]
                 self.rec.run(s)
+                self.leaves |= {id(x) for n, x in self.rec.names.items() if s[-1][0][-1][0] == "tensor" and n == s[-1][0][1]}
                 if s[0] == "attempt" and self.rec.attempts[s[1]] == "ok":
                     del self.rec.attempts[s[1]]
                     s = s[2][0]
