@@ -280,10 +280,8 @@ static TNI_ASIDE tn_status dispatch_tape(tni_call *call)
 /* Whether input i, which is NULL, was left off rightly or is a number. */
 static bool may_be_missing(const tni_call *call, int i)
 {
-    const unsigned bit = 1u << i;
+    const unsigned bit = i < TNI_MAX_IN ? 1u << i : 0; /* in a list none is */
     uint32_t numbers = 0;
-    if (call->op->takes_list)
-        return false;
     if (call->op->number_in & bit)
         memcpy(&numbers, call->attr, sizeof numbers);
     return (call->op->optional_in | numbers) & bit;

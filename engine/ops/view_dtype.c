@@ -1,6 +1,7 @@
 /* The same bytes as another dtype: view_dtype, view_as_real, view_as_complex, real, imag. Rules of torch's functions
  * of these names; view_dtype is Tensor.view(dtype), whose result shares memory and version but is no view that could
  * be differentiated. */
+#include <tenon/create.h>
 #include <tenon/lazy.h>
 #include <tenon/ops.h>
 #include <tenon/views.h>
@@ -186,21 +187,37 @@ static tn_status view_as_complex_infer(tni_call *call, tni_meta *meta)
     return check_place(name, x, whole);
 }
 
+/* x, or a copy of it, whose last dim's pairs lie as complex elements do. */
+static tn_tensor *paired(tn_tensor *x)
+{
+    const int last = x->ndim - 1;
+    bool fits = x->strides[last] == 1 && x->offset % 2 == 0;
+    for (int d = 0; d < last; d++)
+        fits = fits && (x->strides[d] % 2 == 0 || x->sizes[d] == 1);
+    return fits ? x : tn_clone_format(x, TN_CONTIGUOUS_FORMAT);
+}
+
 static void view_as_real_vjp(tni_vjp *v)
 {
-    v->grads[0] = tn_view_as_complex(tn_contiguous(v->grad));
+    v->grads[0] = tn_view_as_complex(paired(v->grad));
 }
 
 static void view_as_complex_vjp(tni_vjp *v)
 {
-    v->grads[0] = tn_view_as_real(tn_contiguous(tn_resolve_conj(v->grad)));
+    v->grads[0] = tn_view_as_real(tn_resolve_conj(v->grad));
+}
+
+static void imag_vjp(tni_vjp *v)
+{
+    tn_tensor *parts[2] = {tn_zeros_like(v->grad, TN_DTYPE_NONE, TN_CONTIGUOUS_FORMAT), v->grad};
+    v->grads[0] = tn_view_as_complex(tn_stack(parts, 2, -1));
 }
 
 static const tni_derivative view_as_real_derivative = {.linear = true, .vjp = view_as_real_vjp};
 static const tni_derivative view_as_complex_derivative = {.linear = true, .vjp = view_as_complex_vjp};
 /* the walk makes the gradient of a real part complex */
 static const tni_derivative real_derivative = {.name = "SelectBackward0", .linear = true, .vjp = tni_vjp_pass};
-static const tni_derivative imag_derivative = {.name = "SelectBackward0", .linear = true, .vjp = tni_vjp_part};
+static const tni_derivative imag_derivative = {.name = "SelectBackward0", .linear = true, .vjp = imag_vjp};
 
 #define ONE_TENSOR .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1
 
