@@ -22,34 +22,38 @@ static inline tni_edge edge_of(const tni_call *call, tn_tensor *x)
     return node ? tni_edge_to_node(node) : tni_edge_to_leaf(x);
 }
 
-static inline uint64_t find_edges(tni_call *call, tni_edge *edges)
+/* *saves: what the derivatives of the tracked inputs are computed from. */
+static inline uint64_t find_edges(tni_call *call, tni_edge *edges, unsigned *saves)
 {
+    static const tni_derivative unknown;
+    const tni_op *op = call->op;
+    const tni_derivative *derivative = op->derivative ? op->derivative : &unknown;
     uint64_t tracked = 0;
-    const int n = call->op->n_in;
+    const int n = op->n_in;
+    *saves = 0;
     for (int i = 0; i < n; i++) {
         edges[i] = edge_of(call, call->in[i]);
-        tracked |= (uint64_t)(edges[i] != 0) << i;
+        if (edges[i]) {
+            tracked |= UINT64_C(1) << i;
+            *saves |= derivative->saves[i];
+        }
     }
     return tracked;
 }
 
 uint64_t tni_record_edges(tni_call *call, tni_edge *edges)
 {
-    return find_edges(call, edges);
+    unsigned saves;
+    return find_edges(call, edges, &saves);
 }
 
-static inline unsigned find_saves(const tni_op *op, uint64_t tracked)
+unsigned tni_record_saves(const tni_op *op, uint64_t tracked)
 {
     unsigned saves = 0;
     for (int i = 0; i < op->n_in; i++)
         if (tracked >> i & 1)
             saves |= op->derivative->saves[i];
     return saves;
-}
-
-unsigned tni_record_saves(const tni_op *op, uint64_t tracked)
-{
-    return find_saves(op, tracked);
 }
 
 /* How many bits of TNI_SAVE are set: without the instruction that old processors lack. */
@@ -166,9 +170,10 @@ static inline __attribute__((always_inline)) tni_node *record_plain(const tni_ca
             if (!(edge & 1) && TNI_UNLIKELY(tni_edge_node(edge)->sequence > sequence))
                 sequence = tni_edge_node(edge)->sequence;
         }
+    }
+    for (uint32_t i = 0; saves && i < n; i++)
         if (saves & TNI_SAVE(i))
             tni_node_save_input(node, place++, (int)i, call->in[i]);
-    }
     thread->sequence = node->sequence = sequence + 1;
     node->flags = saves ? TNI_NODE_HOLDS : 0;
     return node;
@@ -195,10 +200,9 @@ static TNI_ASIDE tn_status give_up(tni_call *call)
 }
 
 /* Gives the result its node; on an error the result goes. */
-static inline __attribute__((always_inline)) tn_status attach(tni_call *call, const tni_edge *edges, uint64_t tracked)
+static inline __attribute__((always_inline)) tn_status attach(tni_call *call, const tni_edge *edges, unsigned saves)
 {
     tn_tensor *out = call->out[0];
-    unsigned saves = find_saves(call->op, tracked);
     tni_node *node = record_plain(call, edges, saves, out);
     if (TNI_UNLIKELY(!node))
         node = tni_record_node(call, edges, saves, out->ndim);
@@ -267,7 +271,8 @@ tn_status tni_record_layer(void *context, tni_call *call)
     if (TNI_UNLIKELY(derivative && !derivative->vjp))
         return tni_dispatch(call);
     tni_edge edges[TNI_MAX_IN];
-    uint64_t tracked = find_edges(call, edges);
+    unsigned saves;
+    uint64_t tracked = find_edges(call, edges, &saves);
     if (TNI_UNLIKELY(tni_pending()))
         return tni_pending();
     if (TNI_UNLIKELY(!tracked) && call->op->takes_list)
@@ -279,7 +284,7 @@ tn_status tni_record_layer(void *context, tni_call *call)
     tn_tensor *out = call->out[0];
     if (TNI_UNLIKELY(!tracked || !is_differentiable(out) || is_an_input(call, out)))
         return TN_OK;
-    return attach(call, edges, tracked);
+    return attach(call, edges, saves);
 }
 
 const tni_derivative tni_constant = {.vjp = NULL};
