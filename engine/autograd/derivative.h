@@ -41,6 +41,11 @@ typedef struct tni_shape {
     tn_device_type device;
 } tni_shape;
 
+/* Where operands lie when a derivative is checked: multiples of 0.5. */
+typedef struct tni_domain {
+    double low, high;
+} tni_domain;
+
 #define TNI_SAVE(input) (1u << (input))
 #define TNI_SAVE_RESULT 0x80u
 
@@ -58,6 +63,7 @@ struct tni_derivative {
      * linear, else from vjp: the jvp is the vjp of the vjp. */
     tn_tensor *(*jvp)(const tni_call *call, tn_tensor *const *tangents);
     const char *(*named)(const tni_node *node); /* instead of name, where attributes, form or shapes decide */
+    const tni_domain *domain;       /* for gradcheck; NULL: -2 .. 2 */
     void (*end)(const void *attr); /* of a node with TNI_NODE_ENDS: gives up what the attributes hold */
 };
 

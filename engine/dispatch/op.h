@@ -84,11 +84,6 @@ typedef struct tni_meta {
     int64_t room[2 * TN_MAX_NDIM];
 } tni_meta;
 
-/* Where operands may lie: multiples of 0.5. */
-typedef struct tni_domain {
-    double low, high;
-} tni_domain;
-
 typedef enum tni_form { TNI_NEW, TNI_IN_PLACE, TNI_OUT, TNI_FORMS } tni_form;
 
 struct tni_op {
@@ -114,7 +109,6 @@ struct tni_op {
     tn_status (*alter)(tni_call *call, const tni_meta *meta);
     const struct tni_derivative *derivative; /* autograd/derivative.h. NULL: recording a call of it is refused */
     int family;          /* which row of its family the operator is: the family's own numbering */
-    const tni_domain *domain; /* of operands when derivatives are checked; NULL: -2 .. 2 */
     const char *samples; /* arguments for the tests; see tests/ops/samples.h for the notation */
 };
 

@@ -2,7 +2,7 @@
  *
  * The values of a call are all different and stay 0.05 away from multiples of 0.5, so that no difference straddles a
  * kink: relu at 0, a tie of two maxima, floor at a whole number. An operator that takes fewer numbers says so
- * (tni_op.domain). What an operator refuses in some layout is left out, but for the plain one. */
+ * (tni_derivative.domain). What an operator refuses in some layout is left out, but for the plain one. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,9 @@
 #include <tenon/call.h>
 #include <tenon/create.h>
 #include <tenon/gradcheck.h>
+#include <tenon/lazy.h>
 #include <tenon/ops.h>
+#include <tenon/views.h>
 
 #include "autograd/derivative.h"
 #include "base/error.h"
@@ -57,7 +59,8 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 /* The next value: a permutation of evenly spaced ones. */
 static double next_value(trial *t)
 {
-    const tni_domain *domain = t->op->domain ? t->op->domain : &anywhere;
+    const tni_derivative *d = t->op->derivative;
+    const tni_domain *domain = d && d->domain ? d->domain : &anywhere;
     uint64_t step = t->total * 5 / 8 + 1;
     while (gcd(step, t->total) != 1)
         step++;
@@ -211,7 +214,17 @@ static tn_tensor *apply(void *context, tn_tensor *const *inputs, int n)
     return tn_call(t->op->name[t->form], t->values, t->sample->n);
 }
 
-/* Whether the call works and gives real or complex numbers in double precision. Sets *rows to how many. */
+static bool is_finite(const tn_tensor *y)
+{
+    const tn_tensor *copy = tn_contiguous(tn_resolve_neg(tn_resolve_conj((tn_tensor *)(uintptr_t)y)));
+    const double *values = copy ? (const double *)(const void *)tni_data(copy) : NULL;
+    bool finite = copy;
+    for (int64_t k = 0; finite && k < tni_gradcheck_count(copy); k++)
+        finite = isfinite(values[k]);
+    return finite;
+}
+
+/* Whether the call works and gives finite numbers in double precision. Sets *rows to how many. */
 static bool applies(trial *t, tn_status *refused, int64_t *rows)
 {
     tn_error before;
@@ -219,7 +232,7 @@ static bool applies(trial *t, tn_status *refused, int64_t *rows)
     tn_scope scope = tn_scope_begin();
     tn_grad_mode mode = tn_no_grad();
     const tn_tensor *y = apply(t, t->operands, t->n);
-    bool fits = y && (y->dtype == TN_FLOAT64 || y->dtype == TN_COMPLEX128);
+    bool fits = y && (y->dtype == TN_FLOAT64 || y->dtype == TN_COMPLEX128) && is_finite(y);
     *rows = y ? tni_gradcheck_count(y) : 0;
     *refused = tni_pending();
     tn_grad_mode_restore(mode);
@@ -237,7 +250,7 @@ static void note_fault(const trial *t, tn_operator_check *check, const tn_gradch
     }
     check->verdict = TN_OPERATOR_FAULT;
     check->at = *at;
-    snprintf(check->sample, sizeof check->sample, "%s", t->sample->text);
+    snprintf(check->sample, sizeof check->sample, "%s", t->sample->text + (t->sample->fails ? 2 : 0)); /* "! " */
     for (int i = 0; i < t->n && used >= 0 && used < (int)sizeof check->layout; i++)
         used += snprintf(check->layout + used, sizeof check->layout - (size_t)used, "%s%s", i ? ", " : "",
                          layout_names[t->layouts[i]]);
@@ -380,5 +393,7 @@ tn_status tn_gradcheck_operator(int number, const tn_gradcheck_options *options,
     }
     if (check->verdict == TN_OPERATOR_OK && check->cases == 0)
         check->verdict = TN_OPERATOR_CONSTANT;
+    if (check->verdict == TN_OPERATOR_NO_DERIVATIVE)
+        check->samples = check->cases = 0;
     return tni_pending();
 }

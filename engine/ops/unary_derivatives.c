@@ -117,21 +117,23 @@ static void erf_vjp(tni_vjp *v)
 #define OF_INPUT(op) .saves = {TNI_SAVE(0)}, .vjp = op##_vjp
 #define OF_RESULT(op) .saves = {TNI_SAVE_RESULT}, .vjp = op##_vjp
 
+static const tni_domain positive = {0, 2}, above_minus_one = {-1, 2};
+
 const tni_derivative tni_zero_derivative = {.vjp = zero_vjp};
 const tni_derivative tni_neg_derivative = {.linear = true, .vjp = neg_vjp};
 const tni_derivative tni_abs_derivative = {OF_INPUT(abs)};
 const tni_derivative tni_sgn_derivative = {.saves = {TNI_SAVE(0) | TNI_SAVE_RESULT}, .vjp = sgn_vjp};
 const tni_derivative tni_relu_derivative = {OF_RESULT(relu)};
 const tni_derivative tni_exp_derivative = {OF_RESULT(exp)};
-const tni_derivative tni_log_derivative = {OF_INPUT(log)};
+const tni_derivative tni_log_derivative = {OF_INPUT(log), .domain = &positive};
 const tni_derivative tni_sigmoid_derivative = {OF_RESULT(sigmoid)};
 const tni_derivative tni_tanh_derivative = {OF_RESULT(tanh)};
-const tni_derivative tni_sqrt_derivative = {OF_RESULT(sqrt)};
+const tni_derivative tni_sqrt_derivative = {OF_RESULT(sqrt), .domain = &positive};
 const tni_derivative tni_reciprocal_derivative = {OF_RESULT(reciprocal)};
-const tni_derivative tni_rsqrt_derivative = {OF_RESULT(rsqrt)};
+const tni_derivative tni_rsqrt_derivative = {OF_RESULT(rsqrt), .domain = &positive};
 const tni_derivative tni_sin_derivative = {OF_INPUT(sin)};
 const tni_derivative tni_cos_derivative = {OF_INPUT(cos)};
-const tni_derivative tni_log1p_derivative = {OF_INPUT(log1p), .name = "Log1PBackward0"};
+const tni_derivative tni_log1p_derivative = {OF_INPUT(log1p), .domain = &above_minus_one, .name = "Log1PBackward0"};
 const tni_derivative tni_expm1_derivative = {OF_RESULT(expm1)};
 const tni_derivative tni_erf_derivative = {OF_INPUT(erf)};
 const tni_derivative tni_square_derivative = {OF_INPUT(square), .name = "PowBackward0"}; /* PyTorch's is pow */

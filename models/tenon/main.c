@@ -22,6 +22,8 @@ static const command commands[] = {
     {"compare", "run a net on the two moons in float32 and float64, and say how far they part", command_compare},
     {"explain", "show which memory a tensor reads: strides, order, the address formula, as text or a picture",
      command_explain},
+    {"gradcheck", "check the derivatives of operators against differences, in both orders and both modes",
+     command_gradcheck},
     {"help", "say this, or 'tenon help COMMAND' what a command does", command_help},
     {"version", "say which version this is", command_version},
 };

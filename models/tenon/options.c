@@ -258,6 +258,14 @@ enum options_outcome options_read_operand(const char *command, const option_row 
     return outcome;
 }
 
+enum options_outcome options_read_operands(const char *command, const option_row *rows, int n, int argc, char **argv,
+                                           int *first)
+{
+    enum options_outcome outcome = read_options(command, rows, n, argc, argv);
+    *first = optind;
+    return outcome;
+}
+
 void options_write_help(const option_row *rows, int n)
 {
     char left[64];

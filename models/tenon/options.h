@@ -50,6 +50,10 @@ enum options_outcome options_read(const char *command, const option_row *rows, i
 enum options_outcome options_read_operand(const char *command, const option_row *rows, int n, int argc, char **argv,
                                           const char **operand, const char *what);
 
+/* The same for a command that takes any number of operands: argv[*first] and those behind it are they. */
+enum options_outcome options_read_operands(const char *command, const option_row *rows, int n, int argc, char **argv,
+                                           int *first);
+
 /* Writes one line a row to stdout. */
 void options_write_help(const option_row *rows, int n);
 
