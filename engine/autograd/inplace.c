@@ -8,6 +8,7 @@
 #include "autograd/tape.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "core/lazy.h"
 
 static tn_status refuse_out(const tni_call *call)
 {
@@ -59,6 +60,8 @@ static tn_status set_slices(tni_node *node, const char *name, const tn_tensor *v
         return TNI_FAIL_MEMORY(name, sizeof *slices + n * sizeof *slices->geometry);
     slices->base_ndim = base->ndim;
     slices->view_ndim = view->ndim;
+    slices->dtype = (tn_dtype)view->dtype;
+    slices->lazy = view->keys & TNI_KEYS_LAZY;
     put_geometry(slices->geometry, base);
     put_geometry(slices->geometry + 2 * base->ndim + 1, view);
     node->slices = slices;

@@ -50,6 +50,8 @@ typedef enum tni_piece { TNI_NO_PIECE, TNI_OF_SPLIT, TNI_OF_SPLIT_SIZES, TNI_OF_
  * (autograd/inplace.c). Both geometries are sizes, strides, offset. */
 typedef struct tni_slices {
     int base_ndim, view_ndim;
+    tn_dtype dtype; /* the view's: complex numbers may be written by their parts */
+    uint64_t lazy;  /* its lazy bits */
     int64_t geometry[]; /* 2 base_ndim + 1 of the base, then 2 view_ndim + 1 of the view */
 } tni_slices;
 

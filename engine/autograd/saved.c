@@ -95,7 +95,7 @@ tni_shape tni_result_shape(const tni_vjp *v)
     const tni_node *node = v->node;
     const tni_slices *slices = node->slices;
     if (slices)
-        return (tni_shape){slices->geometry + 2 * slices->base_ndim + 1, slices->view_ndim, (tn_dtype)node->dtype,
+        return (tni_shape){slices->geometry + 2 * slices->base_ndim + 1, slices->view_ndim, slices->dtype,
                            (tn_device_type)node->device};
     return (tni_shape){tni_node_sizes(node), node->ndim, (tn_dtype)node->dtype, (tn_device_type)node->device};
 }

@@ -93,6 +93,10 @@ typedef struct tni_tape_operators {
     tn_tensor *(*alias)(tn_tensor *x);
     tn_tensor *(*expand)(tn_tensor *x, const int64_t *sizes, int ndim);
     tn_tensor *(*zero_tensor)(const int64_t *sizes, int ndim, tn_dtype dtype);
+    /* the view of x with that geometry (offset from the storage's beginning, all in elements of the dtype), dtype
+       (which may be the other of a complex one and its parts') and lazy bits, of which x has none */
+    tn_tensor *(*part)(tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset,
+                       tn_dtype dtype, uint64_t lazy);
     /* the node of x as a part of its base, for views that are told anew; edge: the base's */
     tni_node *(*as_strided_node)(const char *function, const tn_tensor *x, tni_edge edge);
 } tni_tape_operators;

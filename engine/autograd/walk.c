@@ -129,6 +129,12 @@ tn_status tni_walk_deliver(tni_walk *walk, tni_edge edge, tn_tensor *grad)
     return TNI_LIKELY(place != NULL) ? add_to(walk, &place->grad, &place->ours, grad) : tni_pending();
 }
 
+/* An offset in elements of one dtype in those of another: of complex numbers or their parts. */
+static int64_t in_elements(int64_t offset, tn_dtype of, tn_dtype to)
+{
+    return offset * tni_itemsize(of) / tni_itemsize(to);
+}
+
 /* The derivative of a write into a view: the gradient of the base, with the part that was written taken out and led
  * through the operator. */
 static void slices_vjp(tni_vjp *v, const tni_slices *slices)
@@ -140,7 +146,8 @@ static void slices_vjp(tni_vjp *v, const tni_slices *slices)
     tn_tensor *all = tni_tape_ops->empty_strided(base, base + nb, nb, (tn_dtype)grad->dtype, device);
     if (!all || tni_tape_ops->copy_(all, grad))
         return;
-    tn_tensor *part = tni_tape_ops->as_strided(all, view, view + nv, nv, view[2 * nv] - base[2 * nb]);
+    const int64_t offset = view[2 * nv] - in_elements(base[2 * nb], (tn_dtype)grad->dtype, slices->dtype);
+    tn_tensor *part = tni_tape_ops->part(all, view, view + nv, nv, offset, slices->dtype, slices->lazy);
     v->grad = part ? tni_tape_ops->clone(part) : NULL;
     if (!v->grad)
         return;

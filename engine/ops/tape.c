@@ -84,7 +84,7 @@ static const tni_tape_operators operators = {
     .add = tn_add, .add_ = tn_add_, .sum_to = tni_sum_to, .to = tn_to, .real = tn_real, .clone = tn_clone,
     .detach = tn_detach, .ones_like = ones_like, .empty_strided = empty_strided, .as_strided = tn_as_strided,
     .copy_ = tn_copy_, .zero_ = tn_zero_, .alias = alias, .expand = tn_expand, .zero_tensor = tn_zero_tensor,
-    .as_strided_node = tni_as_strided_node,
+    .as_strided_node = tni_as_strided_node, .part = tni_part,
 };
 
 void tni_tape_ready(void)

@@ -23,7 +23,9 @@ void tni_vjp_reshape(tni_vjp *v);
 void tni_vjp_part(tni_vjp *v);
 void tni_vjp_none(tni_vjp *v);
 
-/* tni_tape_operators.as_strided_node: ops/view_expand.c */
+/* tni_tape_operators.part and as_strided_node: ops/view_expand.c */
+tn_tensor *tni_part(tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset,
+                    tn_dtype dtype, uint64_t lazy);
 tni_node *tni_as_strided_node(const char *function, const tn_tensor *x, tni_edge edge);
 
 #endif

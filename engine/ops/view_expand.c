@@ -1,12 +1,14 @@
 /* Views with strides of their own: expand, expand_as, broadcast_to, as_strided. Rules of torch.Tensor's methods of
  * these names. */
 #include <tenon/create.h>
+#include <tenon/lazy.h>
 #include <tenon/ops.h>
 #include <tenon/views.h>
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "core/geometry.h"
+#include "core/lazy.h"
 #include "dispatch/op.h"
 #include "ops/operators.h"
 #include "ops/tape.h"
@@ -217,9 +219,64 @@ static const char *as_strided_node(const tni_node *node)
 static const tni_derivative as_strided_derivative = {
     .named = as_strided_node, .geometry = true, .linear = true, .vjp = as_strided_vjp};
 
+static bool is_complex(int dtype)
+{
+    return tni_dtype_kind((tn_dtype)dtype) == TNI_COMPLEX;
+}
+
+/* Imaginary parts of conjugates are the lazily negated ones that there are. */
+static tn_tensor *negated_part(tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset)
+{
+    int64_t whole[TN_MAX_NDIM];
+    for (int d = 0; d < ndim; d++)
+        whole[d] = strides[d] / 2;
+    return tn_imag(tn_conj(tn_as_strided(x, sizes, whole, ndim, offset / 2)));
+}
+
+tn_tensor *tni_part(tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset,
+                    tn_dtype dtype, uint64_t lazy)
+{
+    if (!x)
+        return NULL;
+    if (lazy & TNI_KEY_NEG && (!is_complex(x->dtype) || is_complex((int)dtype))) {
+        TNI_FAIL(TN_ERROR_NOT_IMPLEMENTED, "backward", "a lazily negated view of %s, needed one of complex numbers",
+                 tn_dtype_name((tn_dtype)x->dtype));
+        return NULL;
+    }
+    if (lazy & TNI_KEY_NEG)
+        return negated_part(x, sizes, strides, ndim, offset);
+    if ((tn_dtype)x->dtype != dtype && is_complex(x->dtype)) {
+        x = tn_view_as_real(x);
+    } else if ((tn_dtype)x->dtype != dtype) {
+        const int64_t pairs[2] = {(int64_t)x->storage->nbytes / tni_itemsize(dtype), 2}, steps[2] = {2, 1};
+        x = tn_view_as_complex(tn_as_strided(x, pairs, steps, 2, 0));
+    }
+    x = tn_as_strided(x, sizes, strides, ndim, offset);
+    return lazy & TNI_KEY_CONJ ? tn_conj(x) : x;
+}
+
+/* The node of a part that strides alone do not tell: views are made anew from the base, recorded, for their history. */
+static tni_node *retold(const tn_tensor *x)
+{
+    tni_thread *thread = &tni_this_thread;
+    const uint64_t exclude = thread->exclude;
+    tn_scope scope = tn_scope_begin();
+    thread->exclude = exclude & ~TNI_KEY_TAPE;
+    tn_tensor *part = tni_part(x->base, x->sizes, x->strides, x->ndim, x->offset, (tn_dtype)x->dtype,
+                               x->keys & TNI_KEYS_LAZY);
+    thread->exclude = exclude;
+    tni_node *node = part ? tni_own_node(part) : NULL;
+    if (node)
+        tni_ref(&node->object.references);
+    tn_scope_end(scope);
+    return node;
+}
+
 tni_node *tni_as_strided_node(const char *function, const tn_tensor *x, tni_edge edge)
 {
     const strided_attr attr = {{x->sizes, x->ndim}, {x->strides, x->ndim}, x->offset};
+    if (TNI_UNLIKELY(x->dtype != x->base->dtype || tni_is_lazy(x)))
+        return retold(x);
     tni_node *node = tni_node_new(function, &tni_op_as_strided, &attr, 1, 0, x->ndim, tni_geometry_count(x->base));
     if (!node)
         return NULL;

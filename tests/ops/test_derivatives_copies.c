@@ -314,6 +314,39 @@ static void casts(void **state)
     tn_scope_end(scope);
 }
 
+/* Writes through views of another dtype, or with lazy bits: what PyTorch gives. */
+static void parts_of_complex_numbers(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    const tn_index imaginary[] = {tn_index_ellipsis(), tn_index_integer(1)};
+    tn_tensor *z = leaf(LIST(2), TN_COMPLEX128), *w = tn_full(NULL, 0, tn_complex(2, 1), TN_COMPLEX128);
+#define PARTS(what, loss, ...)                                                                                         \
+    do {                                                                                                               \
+        tn_set_grad(z, NULL);                                                                                          \
+        if (tn_backward(loss))                                                                                         \
+            fail_msg("%s: %s", what, tn_error_message());                                                              \
+        check_values(tn_view_as_real((tn_tensor *)tn_grad_of(z)), (const double[]){__VA_ARGS__}, what);                \
+    } while (0)
+    tn_tensor *y = tn_clone(z), *older = tn_real(y), *pairs = tn_view_as_real(y);
+    assert_int_equal(tn_mul_scalar_(tn_real(y), tn_int(3)), TN_OK);
+    assert_int_equal(tn_mul_scalar_(tn_getitem(pairs, imaginary, 2), tn_int(5)), TN_OK);
+    PARTS("parts", tn_add(total(older), total(tn_getitem(pairs, imaginary, 2))), 3, 5, 3, 5);
+    y = tn_clone(z);
+    assert_int_equal(tn_mul_(tn_conj(y), w), TN_OK);
+    PARTS("a conjugate", total(tn_real(y)), 2, 1, 2, 1);
+    y = tn_clone(z);
+    tn_tensor *negated = tn_imag(tn_conj(y));
+    assert_int_equal(tn_mul_scalar_(negated, tn_int(3)), TN_OK);
+    PARTS("a negated part", tn_add(total(tn_imag(y)), tn_mul_scalar(total(negated), tn_int(10))), 0, -27, 0, -27);
+    tn_tensor *x = leaf(LIST(2, 2), TN_FLOAT64), *real = tn_clone(x);
+    tn_tensor *weights = tn_view(tn_from_array((const double[]){1, 10, 100, 1000}, LIST(4), TN_FLOAT64), LIST(2, 2));
+    assert_int_equal(tn_mul_(tn_view_as_complex(real), tn_full(NULL, 0, tn_complex(0, 1), TN_COMPLEX128)), TN_OK);
+    assert_int_equal(tn_backward(total(tn_mul(real, weights))), TN_OK);
+    check_values(tn_grad_of(x), (const double[]){10, -1, 1000, -100}, "complex numbers of parts");
+    tn_scope_end(scope);
+}
+
 /* What counts inputs sees those of a list. */
 static tn_status count_inputs(void *context, tn_op_call *call)
 {
@@ -359,4 +392,5 @@ static void lists(void **state)
 }
 
 TEST_MAIN(test(names_of_views), test(names_of_indices), test(names_of_copies), test(names_of_writes),
-          test(second_walks), test(written_positions), test(sums), test(values), test(casts), test(lists))
+          test(second_walks), test(written_positions), test(sums), test(values), test(casts), test(lists),
+          test(parts_of_complex_numbers))
