@@ -14,6 +14,7 @@
 #include <tenon/error.h>
 #include <tenon/extend.h>
 #include <tenon/file.h>
+#include <tenon/graph.h>
 #include <tenon/formats.h>
 #include <tenon/forward.h>
 #include <tenon/function.h>
