@@ -148,7 +148,8 @@ static void several_roots(void **state)
     tn_tensor *w = leaf(2, 1), *e = tn_exp(w), *roots[] = {sum(e), tn_mul(e, e), w};
     written = (text){.n = 0};
     assert_int_equal(tn_graph_write_many(roots, 3, TN_GRAPH_TEXT, NULL, take, &written), TN_OK);
-    check_has(written.bytes, "3 nodes, 1 leaf, 3 saved tensors (8 bytes)\nn0  MulBackward0  float32 [2]  0 self -> n2,");
+    check_has(written.bytes,
+              "3 nodes, 1 leaf, 3 saved tensors (8 bytes)\nn0  MulBackward0  float32 [2]  0 self -> n2,");
     check_has(written.bytes, "\nn1  SumBackward0  float32 []   0 self -> n2  (root)\n");
     tn_scope_end(scope);
 }

@@ -1,8 +1,8 @@
 /* The recorded graph, for looking at: node by node, or written as text, DOT or SVG.
  *
  * The graph of a tensor is what tn_backward would walk: nodes (recorded calls), in the order of the walk, and leaves.
- * The same program gives the same text: nodes are n0, n1 ... in the order of the walk, leaves x0, x1 ... in the order in
- * which it meets them.
+ * The same program gives the same text: nodes are n0, n1 ... in the order of the walk, leaves x0, x1 ... as it meets
+ * them.
  *
  * Threads  a graph that nobody records into, walks or frees meanwhile may be looked at by several threads. */
 #ifndef TENON_GRAPH_H
@@ -70,7 +70,7 @@ typedef struct tn_graph_options {
  * saved tensors with their versions (marked when written since), leaves, and edges with the numbers of the inputs.
  * x        requires a gradient
  * options  NULL: the defaults
- * errors   TN_ERROR_NULL, TN_ERROR_ARGUMENT (n below 1, no such format, max_nodes), TN_ERROR_NO_GRAPH (a tensor requires
+ * errors   TN_ERROR_NULL, TN_ERROR_ARGUMENT (n below 1, no such format, max_nodes), TN_ERROR_NO_GRAPH (one requires
  *          no gradient), TN_ERROR_MEMORY, TN_ERROR_FILE (write did not return 0)
  * cost     O(nodes) time and memory; constant stack */
 TN_API tn_status tn_graph_write(tn_tensor *x, tn_graph_format format, tn_text_writer write, void *context);
