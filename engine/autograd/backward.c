@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "autograd/anomaly.h"
 #include "autograd/hooks.h"
 #include "autograd/tape.h"
 #include "autograd/walk.h"
@@ -124,11 +125,12 @@ static void walk_from(const request *r, const tni_edge *roots, const tni_edge *i
 {
     tni_walk walk = {.scope = scope, .retain_graph = r->retain_graph || r->create_graph,
                      .create_graph = r->create_graph, .inputs = inputs, .captured = r->captured,
-                     .n_inputs = r->captured ? r->n_inputs : 0};
+                     .n_inputs = r->captured ? r->n_inputs : 0, .anomaly = tni_anomaly_kinds()};
     tni_plan plan = {NULL, NULL, 0, 0};
     uint64_t exclude = tni_this_thread.exclude;
     tni_pending_begin(&walk.pending);
     tni_this_thread.exclude = r->create_graph ? exclude & ~TNI_KEY_TAPE : exclude | TNI_KEY_TAPE;
+    tni_this_thread.exclude |= TNI_KEYS_ANOMALY;
     for (int i = 0; i < r->n_outputs; i++) /* a hook may change what made an output: the graph stays until the end */
         tni_edge_hold(roots[i]);
     bool planned = r->inputs || __atomic_load_n(&tni_leaf_hooks, __ATOMIC_RELAXED) > 0;

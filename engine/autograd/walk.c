@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "autograd/anomaly.h"
 #include "autograd/hooks.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -197,7 +198,7 @@ static tn_status run_derivative(tni_walk *walk, tni_node *node, tn_tensor *grad,
         slices_vjp(&v, node->slices);
     else if (TNI_LIKELY(node->op->derivative->vjp != NULL && v.needed))
         node->op->derivative->vjp(&v);
-    if (TNI_UNLIKELY(tni_pending()))
+    if (TNI_UNLIKELY(tni_pending()) || (TNI_UNLIKELY(walk->anomaly) && tni_anomaly_check(&v, walk->anomaly)))
         return tni_pending();
     for (uint32_t i = 0; i < node->n_edges; i++)
         if (node->edges[i] && (grads[i] || walk->plan) && tni_walk_deliver(walk, node->edges[i], grads[i]))

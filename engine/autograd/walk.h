@@ -14,6 +14,7 @@ typedef struct tni_walk {
     const tni_edge *inputs;    /* whose gradients are asked for; NULL: leaves accumulate */
     tn_tensor **captured;      /* n_inputs; held; NULL where none came; NULL: leaves accumulate */
     int n_inputs;
+    unsigned anomaly;          /* what derivatives must not make: kinds of autograd/anomaly.h */
 } tni_walk;
 
 /* Lets a gradient reach an edge's end: brought to its shape and dtype, and added to what came before. `grad` stays the

@@ -5,6 +5,7 @@
  *     bit 40        TAPE                records (autograd/record.c)
  *     bit 41        INFERENCE           made in inference mode, or the thread is in it
  *     bit 42        DUAL                computes tangents (autograd/forward.c)
+ *     bit 46, 47    ANOMALY             looks for NaN and infinities in results (autograd/anomaly.c)
  *     bit 48 .. 55  layers registered from outside (tenon/layer.h)
  *
  * A tensor carries its bits; a thread adds `include` and takes `exclude` away. */

@@ -4,6 +4,7 @@
 #define TENON_TENON_H
 
 #include <tenon/alloc.h>
+#include <tenon/anomaly.h>
 #include <tenon/autograd.h>
 #include <tenon/call.h>
 #include <tenon/cpu.h>
