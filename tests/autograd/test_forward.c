@@ -258,5 +258,73 @@ static void test_numbers_and_absent_tangents(void **state)
     end();
 }
 
-TEST_MAIN(test(test_product), test(test_who_has_none), test(test_levels), test(test_errors), test(test_writes),
+/* Hessian times vector both ways: x^3 in 2 and 3, along 1 and 10. */
+static void test_over_reverse(void **state)
+{
+    (void)state;
+    begin();
+    tn_tensor *x = V(2, 3);
+    tn_requires_grad_(x, true);
+    tn_tensor *d = dual(x, V(1, 10));
+    tn_tensor *y = tn_sum(tn_mul(tn_mul(d, d), d), NULL, 0, false, TN_FLOAT32);
+    assert_true(tn_requires_grad(y));
+    IS(tn_tangent(y), 12 + 270);
+    tn_list *grads = tn_grad(&y, NULL, 1, &d, 1, &(tn_grad_options){.retain_graph = true});
+    IS(tn_list_get(grads, 0), 12, 27);
+    IS(tn_tangent(tn_list_get(grads, 0)), 12, 180);
+    tn_tensor *dy = tn_tangent(y);
+    assert_true(tn_requires_grad(dy));
+    grads = tn_grad(&dy, NULL, 1, &x, 1, NULL);
+    IS(tn_list_get(grads, 0), 12, 180);
+    end();
+}
+
+/* The tangent's gradient reaches tangents, too, through lists and operators without a rule of their own. */
+static void test_gradient_of_tangents(void **state)
+{
+    (void)state;
+    begin();
+    tn_tensor *t = V(1, 10), *w = V(1, 1, 1, 1);
+    tn_requires_grad_(t, true);
+    tn_tensor *d = dual(V(2, 4), t);
+    tn_tensor *y = tn_div(tn_cat((tn_tensor *[]){d, tn_mul(d, d)}, 2, 0), V(2, 2, 4, 4)), *dy = tn_tangent(y);
+    IS(dy, 0.5, 5, 1, 20);
+    tn_list *grads = tn_grad(&dy, &w, 1, &t, 1, NULL);
+    IS(tn_list_get(grads, 0), 1.5, 2.5);
+    tn_tensor *leaf = V(1, 1);
+    tn_requires_grad_(leaf, true);
+    tn_tensor *e = dual(V(2, 3), leaf);
+    assert_int_equal(tn_mul_scalar_(e, tn_float(2)), TN_ERROR_INPLACE_LEAF);
+    EXPECT(TN_ERROR_INPLACE_LEAF);
+    end();
+}
+
+/* What the walk finds saved has its tangent: an argument, a result, and a value that was overwritten since. */
+static void test_saved_tensors(void **state)
+{
+    (void)state;
+    begin();
+    tn_tensor *x = V(4, 16), *ones = V(1, 1);
+    tn_requires_grad_(x, true);
+    tn_tensor *d = dual(x, V(8, 64)), *root = tn_sqrt(d); /* 1 / (2 sqrt x), and - t / (4 x^1.5) */
+    IS(tn_tangent(root), 2, 8);
+    tn_tensor *g = tn_list_get(tn_grad(&root, &ones, 1, &d, 1, NULL), 0);
+    IS(g, 0.25, 0.125);
+    IS(tn_tangent(g), -0.25, -0.25);
+    tn_tensor *y = tn_mul(d, V(1, 1));
+    tn_sqrt_(y);
+    IS(tn_tangent(y), 2, 8);
+    g = tn_list_get(tn_grad(&y, &ones, 1, &d, 1, NULL), 0);
+    IS(tn_tangent(g), -0.25, -0.25);
+    y = tn_mul(d, V(1, 1));
+    tn_square_(y);
+    IS(tn_tangent(y), 64, 2048);
+    g = tn_list_get(tn_grad(&y, &ones, 1, &d, 1, NULL), 0);
+    IS(g, 8, 32);
+    IS(tn_tangent(g), 16, 128);
+    end();
+}
+
+TEST_MAIN(test(test_over_reverse), test(test_gradient_of_tangents), test(test_saved_tensors),
+          test(test_product), test(test_who_has_none), test(test_levels), test(test_errors), test(test_writes),
           test(test_views), test(test_complex), test(test_numbers_and_absent_tangents))

@@ -226,7 +226,7 @@ static const statement_form statements[] = {
     {"assign", 3, 3, true},        {"multi", 3, 3, true},         {"do", 2, 2, true},
     {"observe", 3, 3, true},       {"attempt", 3, 3, true},       {"print", 3, 3, true},
     {"print_options", 2, 2, true}, {"default_dtype", 2, 2, true}, {"del", 2, 2, true},
-    {"mode", 2, 2, true},          {"dual", 2, 2, false},         {"hook", 4, 4, true},
+    {"mode", 2, 2, true},          {"dual", 2, 2, true},          {"hook", 4, 4, true},
     {"post_hook", 3, 3, true},     {"unhook", 2, 2, true},        {"optimizer", 4, 5, false},
     {"step", 2, 2, false},         {"zero_grad", 2, 3, false},    {"set_option", 4, 4, false},
 };
@@ -273,15 +273,18 @@ static bool is_action(const form *f, const json_t *x)
                                         : is_among(key, (const char *const[]){"mul", "add", NULL}) && is_number(with));
 }
 
-/* Modes and hooks. */
+/* Modes, levels and hooks. */
 static bool is_of_tape(form *f, const json_t *s)
 {
     static const char *const modes[] = {"no_grad", "enable_grad", "inference", "end", NULL};
+    static const char *const levels[] = {"enter", "exit", NULL};
     const char *kind = word_at(s, 0);
-    if (!word_at(s, 1) || (kind[0] != 'm' && kind[0] != 'u' && !word_at(s, 2)))
+    if (!word_at(s, 1) || (strchr("hp", kind[0]) && !word_at(s, 2))) /* a hook has a label */
         return refuse(f, "statement %s without a word", kind);
     if (strcmp(kind, "mode") == 0)
         return is_among(word_at(s, 1), modes) || refuse(f, "mode \"%.60s\"", word_at(s, 1));
+    if (strcmp(kind, "dual") == 0)
+        return is_among(word_at(s, 1), levels) || refuse(f, "dual \"%.60s\"", word_at(s, 1));
     if (strcmp(kind, "unhook") == 0)
         return true;
     if (!is_name(f, json_array_get(s, 1)))
@@ -304,7 +307,7 @@ static bool is_statement(form *f, const json_t *s)
         return true;
     if (strcmp(kind, "do") == 0)
         return is_call(f, json_array_get(s, 1), false);
-    if (is_among(kind, (const char *const[]){"mode", "hook", "post_hook", "unhook", NULL}))
+    if (is_among(kind, (const char *const[]){"mode", "dual", "hook", "post_hook", "unhook", NULL}))
         return is_of_tape(f, s);
     if (strcmp(kind, "print_options") == 0)
         return are_print_options(f, json_array_get(s, 1));

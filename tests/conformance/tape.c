@@ -32,6 +32,8 @@ void tape_end(replay *r)
     if (r->n_modes > 0)
         tn_grad_mode_restore(r->modes[0]);
     r->n_modes = 0;
+    if (tn_in_dual_level())
+        tn_exit_dual_level();
 }
 
 static tn_tensor *with_number(const char *name, tn_tensor *grad, const json_t *number)
@@ -88,6 +90,8 @@ bool tape_statement(replay *r, const json_t *s)
     const char *kind = word_of(s, 0);
     if (strcmp(kind, "mode") == 0)
         run_mode(r, word_of(s, 1));
+    else if (strcmp(kind, "dual") == 0)
+        (void)(strcmp(word_of(s, 1), "enter") == 0 ? tn_enter_dual_level() : tn_exit_dual_level());
     else if (strcmp(kind, "hook") == 0 || strcmp(kind, "post_hook") == 0)
         run_hook(r, s, kind[0] == 'p');
     else if (strcmp(kind, "unhook") == 0)
@@ -184,6 +188,24 @@ static tn_tensor *call_set_grad(const boxes *b, tn_list **several)
     return NULL;
 }
 
+static tn_tensor *call_make_dual(const boxes *b, tn_list **several)
+{
+    (void)several;
+    return tn_make_dual(tensor_at(b, 0), tensor_at(b, 1));
+}
+
+static tn_tensor *call_tangent(const boxes *b, tn_list **several)
+{
+    (void)several;
+    return tn_tangent(tensor_at(b, 0));
+}
+
+static tn_tensor *call_primal(const boxes *b, tn_list **several)
+{
+    (void)several;
+    return tn_primal(tensor_at(b, 0));
+}
+
 static const struct tape_call {
     const char *name;
     tn_tensor *(*run)(const boxes *b, tn_list **several);
@@ -197,6 +219,9 @@ static const struct tape_call {
     {"retain_grad", call_retain_grad},
     {"grad_of", call_grad_of},
     {"set_grad", call_set_grad},
+    {"make_dual", call_make_dual},
+    {"tangent", call_tangent},
+    {"primal", call_primal},
 };
 
 bool tape_call(const char *name, const boxes *b, tn_tensor **one, tn_list **several)
