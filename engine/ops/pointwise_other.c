@@ -237,15 +237,16 @@ REAL_PLAIN(double, f64, sqrt, floor, ceil, rint, trunc)
     BINARY(bitwise_xor_##L, T, T, a ^ b)
 WHOLE_PLAIN(int64_t, i64)
 WHOLE_PLAIN(uint64_t, u64)
-#define LIBRARY(T, L, SIN, COS, LOG1P, EXPM1, ERF, SQRT) \
+#define LIBRARY(T, L, SIN, COS, LOG1P, LOG2, EXPM1, ERF, SQRT) \
     UNARY(sin_##L, T, T, SIN(x))                         \
     UNARY(cos_##L, T, T, COS(x))                         \
     UNARY(log1p_##L, T, T, LOG1P(x))                     \
+    UNARY(log2_##L, T, T, LOG2(x))                       \
     UNARY(expm1_##L, T, T, EXPM1(x))                     \
     UNARY(erf_##L, T, T, ERF(x))                         \
     UNARY(rsqrt_##L, T, T, 1 / SQRT(x))
-LIBRARY(float, f32, sinf, cosf, log1pf, expm1f, erff, sqrtf)
-LIBRARY(double, f64, sin, cos, log1p, expm1, erf, sqrt)
+LIBRARY(float, f32, sinf, cosf, log1pf, log2f, expm1f, erff, sqrtf)
+LIBRARY(double, f64, sin, cos, log1p, log2, expm1, erf, sqrt)
 
 /* The context is the int64 whose bits are turned over: all of them, or the one of a bool. Shifts by more than there are
  * bits leave 0 or the sign. */

@@ -3,7 +3,7 @@
  *     neg  -g                    abs  g sgn x                  sgn  0; of complex x (g - Re(g conj y) y) / |x|
  *     exp  g y                   log  g / x                    sqrt  g / 2y            rsqrt  -g y^3 / 2
  *     reciprocal  -g y^2         square  g 2x                  sin  g cos x            cos  -g sin x
- *     log1p  g / (x + 1)         expm1  g (y + 1)              erf  g e^(-x^2) 2 / sqrt(pi)
+ *     log1p  g / (x + 1)         log2  g / (x log 2)           expm1  g (y + 1)        erf  g e^(-x^2) 2 / sqrt(pi)
  *     relu, sigmoid, tanh        activation_backward.c         sign, floor, ceil, round, trunc  0
  *
  * Slopes of complex functions are conjugated. What is kept, operand or result, is what PyTorch keeps: writing the other
@@ -11,6 +11,8 @@
 #include "ops/unary_derivatives.h"
 
 #include "ops/derive.h"
+
+static const double log_of_2 = 0.69314718055994530942;
 
 static void zero_vjp(tni_vjp *v)
 {
@@ -102,6 +104,11 @@ static void log1p_vjp(tni_vjp *v)
     v->grads[0] = tn_div(v->grad, tn_add_scalar(tni_saved_input(v, 0), tn_int(1)));
 }
 
+static void log2_vjp(tni_vjp *v)
+{
+    v->grads[0] = tn_div(v->grad, tn_mul_scalar(tni_saved_input(v, 0), tn_float(log_of_2)));
+}
+
 static void expm1_vjp(tni_vjp *v)
 {
     v->grads[0] = tn_mul(v->grad, tn_add_scalar(tni_saved_result(v), tn_int(1)));
@@ -134,6 +141,7 @@ const tni_derivative tni_rsqrt_derivative = {OF_RESULT(rsqrt), .domain = &positi
 const tni_derivative tni_sin_derivative = {OF_INPUT(sin)};
 const tni_derivative tni_cos_derivative = {OF_INPUT(cos)};
 const tni_derivative tni_log1p_derivative = {OF_INPUT(log1p), .domain = &above_minus_one, .name = "Log1PBackward0"};
+const tni_derivative tni_log2_derivative = {OF_INPUT(log2), .domain = &positive};
 const tni_derivative tni_expm1_derivative = {OF_RESULT(expm1)};
 const tni_derivative tni_erf_derivative = {OF_INPUT(erf)};
 const tni_derivative tni_square_derivative = {OF_INPUT(square), .name = "PowBackward0"}; /* PyTorch's is pow */

@@ -162,7 +162,7 @@ static void compare(const reference_call *call, expectation *e, int row)
 }
 
 enum { NEG, ABS, RELU, SQUARE, SIGN, FLOOR, CEIL, ROUND, TRUNC, BITS, ISNAN, ISINF, NOT, EXP, LOG, SIGMOID, TANH,
-       SQRT, RECIPROCAL, RSQRT, SIN, COS, LOG1P, EXPM1, ERF };
+       SQRT, RECIPROCAL, RSQRT, SIN, COS, LOG1P, LOG2, EXPM1, ERF };
 
 static long double smooth(int row, long double x)
 {
@@ -183,6 +183,8 @@ static long double smooth(int row, long double x)
         return cosl(x);
     case LOG1P:
         return log1pl(x);
+    case LOG2:
+        return log2l(x);
     case EXPM1:
         return expm1l(x);
     case ERF:
@@ -458,6 +460,7 @@ static const struct {
     {"sin", unary, SIN},
     {"cos", unary, COS},
     {"log1p", unary, LOG1P},
+    {"log2", unary, LOG2},
     {"expm1", unary, EXPM1},
     {"erf", unary, ERF},
     {"eq", compare, EQ},

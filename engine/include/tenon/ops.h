@@ -373,8 +373,8 @@ TN_API tn_status tn_relu_backward_out(tn_tensor *out, tn_tensor *grad, tn_tensor
 TN_API tn_status tn_sigmoid_backward_out(tn_tensor *out, tn_tensor *grad, tn_tensor *result);
 TN_API tn_status tn_tanh_backward_out(tn_tensor *out, tn_tensor *grad, tn_tensor *result);
 
-/* rsqrt 1/sqrt(x),  sin,  cos,  log1p log(1 + x),  expm1 e^x - 1,  erf the error function, by the C library.
- * dtype   all but float8 and complex32 (log1p, expm1, erf: no complex ones); integers and bool converted
+/* rsqrt 1/sqrt(x),  sin,  cos,  log1p log(1 + x),  log2,  expm1 e^x - 1,  erf the error function, by the C library.
+ * dtype   all but float8 and complex32 (log1p, log2, expm1, erf: no complex ones); integers and bool converted
  * result  x's shape and dtype; of integers and bool the default dtype
  * errors  common
  * grad    x, twice differentiable
@@ -392,6 +392,9 @@ TN_API tn_status tn_cos_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_tensor *tn_log1p(tn_tensor *x);
 TN_API tn_status tn_log1p_(tn_tensor *self);
 TN_API tn_status tn_log1p_out(tn_tensor *out, tn_tensor *x);
+TN_API tn_tensor *tn_log2(tn_tensor *x);
+TN_API tn_status tn_log2_(tn_tensor *self);
+TN_API tn_status tn_log2_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_tensor *tn_expm1(tn_tensor *x);
 TN_API tn_status tn_expm1_(tn_tensor *self);
 TN_API tn_status tn_expm1_out(tn_tensor *out, tn_tensor *x);
