@@ -308,7 +308,7 @@ static bool differs(const trial *t)
     return false;
 }
 
-enum { LARGE = 40000 }; /* entries of a Jacobian, here of the second order, that are not looked at one by one */
+enum { LARGE = 10000 }; /* entries of a Jacobian, here of the second order, that are not looked at one by one */
 
 static void run_trial(trial *t, const tn_gradcheck_options *options, tn_operator_check *check)
 {

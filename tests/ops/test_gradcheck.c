@@ -57,6 +57,11 @@ static void right_ones_pass(void **state)
     assert_int_equal(r.compared, 2);
     assert_ok(tn_gradgradcheck(product, NULL, inputs, 2, &fast, &r));
     assert_int_equal(r.compared, 3);
+    tn_tensor *z = input(sizes, 2, TN_COMPLEX128, 2), *both[] = {z, x};
+    assert_ok(tn_gradcheck(product, NULL, both, 2, NULL, &r));
+    assert_int_equal(r.compared, 24 * (24 + 12));
+    assert_ok(tn_gradgradcheck(product, NULL, both, 2, NULL, &r));
+    assert_ok(tn_gradcheck_forward(product, NULL, both, 2, NULL, &r));
     tn_tensor *t = tn_transpose(tn_detach(x), 0, 1);
     assert_int_equal(tn_requires_grad_(t, true), TN_OK);
     assert_ok(tn_gradcheck(product, NULL, &t, 1, NULL, &r));

@@ -12,7 +12,7 @@
 #include "dispatch/op.h"
 #include "support/test.h"
 
-typedef enum mutation { SCALED, NEGATED, DROPPED, SHIFTED, CUT, TANGENT, MUTATIONS } mutation;
+typedef enum mutation { SHIFTED, SCALED, NEGATED, DROPPED, CUT, TANGENT, MUTATIONS } mutation;
 
 static const char *const words[MUTATIONS] = {
     [SCALED] = "scaled by 1.01",   [NEGATED] = "negated",         [DROPPED] = "dropped",
@@ -114,9 +114,14 @@ static void each_is_noticed(void **state)
         if (!derivative || !derivative->vjp)
             continue;
         for (input = 0; input < inputs; input++)
-            for (how = SCALED; how < MUTATIONS; how++) {
-                if ((how == TANGENT && (input > 0 || !derivative->jvp)) || !try(i, &check))
+            for (how = SHIFTED; how < MUTATIONS; how++) {
+                if (how == TANGENT && (input > 0 || !derivative->jvp))
                     continue;
+                if (!try(i, &check)) {
+                    if (how == SHIFTED) /* nobody asks for this gradient: an index, a mask */
+                        break;
+                    continue;
+                }
                 of[how]++;
                 total++;
                 if (check.verdict == TN_OPERATOR_FAULT)
@@ -124,9 +129,6 @@ static void each_is_noticed(void **state)
                 missed++;
                 printf("%s: gradient of input %d %s: not noticed\n", check.name, input, words[how]);
             }
-        tn_gradcheck_operator(i, NULL, &check);
-        if (check.verdict == TN_OPERATOR_FAULT)
-            printf("%s is broken as it is\n", check.name);
     }
     for (int k = 0; k < MUTATIONS; k++)
         printf("%4d %s\n", of[k], words[k]);
