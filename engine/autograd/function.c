@@ -296,6 +296,19 @@ static tn_status check_tangent(const tn_function_call *call, const tn_tensor *t)
                     have, tn_dtype_name((tn_dtype)t->dtype), need, tn_dtype_name((tn_dtype)y->dtype));
 }
 
+/* The result as its node keeps it has the tangent, too. */
+static tn_status tell_saved_result(const tn_function_call *call)
+{
+    const tni_node *node = tni_own_node(call->result);
+    for (int i = 0; node && i < node->n_saved; i++) {
+        const tni_saved *saved = &tni_node_saved(node)[i];
+        if (saved->what == TNI_SAVED_RESULT && saved->tensor &&
+            tni_tangent_hand_on(call->function->name, call->result, saved->tensor))
+            break;
+    }
+    return tni_pending();
+}
+
 /* Gives the result its tangent; dual: bits of the inputs that have one. */
 static tn_status push_forward(tn_function_call *call, tn_tensor *const *inputs, tn_tensor **room)
 {
@@ -325,8 +338,8 @@ static tn_status push_forward(tn_function_call *call, tn_tensor *const *inputs, 
     for (int i = 0; t && i < call->n; i++)
         if (tangents[i] && tangents[i]->storage == t->storage)
             t = tni_tape_ops->clone(t);
-    if (t && check_tangent(call, t) == TN_OK)
-        tni_tangent_put(name, call->result, t, level, false);
+    if (t && check_tangent(call, t) == TN_OK && tni_tangent_put(name, call->result, t, level, false) == TN_OK)
+        tell_saved_result(call);
     tni_this_thread.exclude = exclude;
     tn_scope_end(scope);
     return tni_pending();

@@ -1,4 +1,5 @@
 /* Functions of the user's own: results, gradients of every order, tangents, what is kept, and what is refused. */
+#include <math.h>
 #include <string.h>
 #include <tenon/tenon.h>
 
@@ -114,6 +115,27 @@ static void every_order(void **state)
     }
     assert_true(tn_data_f64(tn_grad_of(wide))[5] == 4 * 3 && tn_data_f64(tn_grad_of(one))[0] == 3 * 6 * 1.5);
     assert_int_equal(tn_scope_end(scope), TN_OK);
+}
+
+/* The second derivative by forward mode over the walk back: what was saved has a tangent, too. */
+static void forward_over_reverse(void **state)
+{
+    (void)state;
+    const tn_function *functions[] = {&my_exp, &dual_exp};
+    for (int i = 0; i < 2; i++) {
+        tn_scope scope = tn_scope_begin();
+        tn_enter_dual_level();
+        tn_tensor *x = tn_make_dual(vector((double[]){0, 1}, 2, true), vector((double[]){1, 10}, 2, false));
+        tn_tensor *y = tn_apply(functions[i], &x, 1, NULL), *loss = tn_sum(y, NULL, 0, false, TN_DTYPE_NONE);
+        const tn_grad_options recorded = {.create_graph = true};
+        const tn_list *grads = tn_grad(&loss, NULL, 1, &x, 1, &recorded);
+        const tn_tensor *t = grads ? tn_tangent(tn_list_tensors(grads)[0]) : NULL;
+        assert_ok();
+        assert_non_null(t);
+        assert_true(tn_data_f64(t)[0] == 1 && fabs(tn_data_f64(t)[1] - 10 * exp(1)) < 1e-13);
+        tn_exit_dual_level();
+        assert_int_equal(tn_scope_end(scope), TN_OK);
+    }
 }
 
 static void the_context_ends_once(void **state)
@@ -260,4 +282,5 @@ static void memory_that_fails(void **state)
     }
 }
 
-TEST_MAIN(test(every_order), test(the_context_ends_once), test(what_is_refused), test(memory_that_fails))
+TEST_MAIN(test(every_order), test(forward_over_reverse), test(the_context_ends_once), test(what_is_refused),
+          test(memory_that_fails))
