@@ -72,6 +72,33 @@ static tni_composite_result call_ravel(const tn_value *v)
     return one(tn_ravel(v[0].as.tensor));
 }
 
+/* An integer, or a list of them; what was left off has none. */
+static const int64_t *numbers_of(const tn_value *value, int *n)
+{
+    const bool one_alone = value->kind == TN_VALUE_SCALAR;
+    *n = one_alone ? 1 : value->kind == TN_VALUE_INTS ? value->as.ints.n : 0;
+    return one_alone ? &value->as.scalar.value.i : *n > 0 ? value->as.ints.data : NULL;
+}
+
+static tni_composite_result call_repeat(const tn_value *v)
+{
+    return one(tn_repeat(v[0].as.tensor, v[1].as.ints.data, v[1].as.ints.n));
+}
+
+static tni_composite_result call_flip(const tn_value *v)
+{
+    int n;
+    const int64_t *dims = numbers_of(&v[1], &n);
+    return one(tn_flip(v[0].as.tensor, dims, n));
+}
+
+static tni_composite_result call_roll(const tn_value *v)
+{
+    int n_shifts, n_dims;
+    const int64_t *shifts = numbers_of(&v[1], &n_shifts), *dims = numbers_of(&v[2], &n_dims);
+    return one(tn_roll(v[0].as.tensor, shifts, n_shifts, dims, n_dims));
+}
+
 static tni_composite_result several(tn_list *list)
 {
     return (tni_composite_result){.several = list};
@@ -130,6 +157,9 @@ const tni_composite tni_composites[] = {
     {"from_shared", {PARAM("self", 'T')}, 1, false, false, call_from_shared},
     {"conj_physical", {PARAM("self", 'T')}, 1, false, false, call_conj_physical},
     {"ravel", {PARAM("self", 'T')}, 1, false, false, call_ravel},
+    {"repeat", {PARAM("self", 'T'), PARAM("repeats", 'L')}, 2, false, false, call_repeat},
+    {"flip", {PARAM("self", 'T'), PARAM("dims", 'J')}, 2, false, false, call_flip},
+    {"roll", {PARAM("self", 'T'), PARAM("shifts", 'J'), OPTIONAL("dims", 'J')}, 3, false, false, call_roll},
     {"split", {PARAM("self", 'T'), PARAM("size", 'J'), OPTIONAL("dim", 'I')}, 3, true, false, call_split},
     {"tensor_split", {PARAM("self", 'T'), PARAM("n", 'J'), OPTIONAL("dim", 'I')}, 3, true, false, call_tensor_split},
     {"hsplit", {PARAM("self", 'T'), PARAM("n", 'J')}, 2, true, false, call_hsplit},

@@ -347,6 +347,36 @@ static void parts_of_complex_numbers(void **state)
     tn_scope_end(scope);
 }
 
+static void rearranged(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *x = tn_view(tn_from_array((const double[]){1, 2, 3, 4}, LIST(4), TN_FLOAT64), LIST(2, 2));
+    check_values(tn_repeat(x, LIST(1, 2)), (const double[]){1, 2, 1, 2, 3, 4, 3, 4}, "repeat");
+    check_values(tn_repeat(x, LIST(2, 1, 1)), (const double[]){1, 2, 3, 4, 1, 2, 3, 4}, "repeat, a new dim");
+    assert_int_equal(tn_ndim(tn_repeat(x, LIST(2, 1, 1))), 3);
+    assert_int_equal(tn_numel(tn_repeat(x, LIST(0, 2))), 0);
+    check_values(tn_flip(x, LIST(0, -1)), (const double[]){4, 3, 2, 1}, "flip");
+    check_values(tn_flip(x, LIST(1)), (const double[]){2, 1, 4, 3}, "flip");
+    check_values(tn_roll(x, LIST(1), LIST(0)), (const double[]){3, 4, 1, 2}, "roll");
+    check_values(tn_roll(x, LIST(-1, 1), LIST(0, 1)), (const double[]){4, 3, 2, 1}, "roll");
+    check_values(tn_roll(x, LIST(1), NULL, 0), (const double[]){4, 1, 2, 3}, "roll");
+    assert_false(tn_storage_data(tn_flip(x, NULL, 0)) == tn_storage_data(x));
+    assert_null(tn_repeat(x, LIST(2)));
+    assert_int_equal(tn_error_code(), TN_ERROR_DIM);
+    tn_error_clear();
+    assert_null(tn_flip(x, LIST(0, -2)));
+    assert_int_equal(tn_error_code(), TN_ERROR_DIM);
+    tn_error_clear();
+    assert_null(tn_roll(x, LIST(1, 1), LIST(0)));
+    assert_int_equal(tn_error_code(), TN_ERROR_ARGUMENT);
+    tn_error_clear();
+    assert_null(tn_repeat(x, LIST(-1, 1)));
+    assert_int_equal(tn_error_code(), TN_ERROR_ARGUMENT);
+    tn_error_clear();
+    tn_scope_end(scope);
+}
+
 /* What counts inputs sees those of a list. */
 static tn_status count_inputs(void *context, tn_op_call *call)
 {
@@ -393,4 +423,4 @@ static void lists(void **state)
 
 TEST_MAIN(test(names_of_views), test(names_of_indices), test(names_of_copies), test(names_of_writes),
           test(second_walks), test(written_positions), test(sums), test(values), test(casts), test(lists),
-          test(parts_of_complex_numbers))
+          test(parts_of_complex_numbers), test(rearranged))

@@ -337,6 +337,24 @@ MAKE(index, tn_getitem(x, ((tn_index[]){tn_index_new_axis(), tn_index_tensor(dra
 MAKE(index_select, tn_index_select(x, (int)s->a, drawn_index(s)))
 MAKE(gather, tn_gather(x, (int)s->a, drawn_grid(s, x)))
 
+static tn_tensor *make_repeat(const step *s, tn_tensor *x)
+{
+    int64_t repeats[GRID_NDIM + 1];
+    for (int d = 0; d <= tn_ndim(x); d++)
+        repeats[d] = d == 0 ? 2 : d == 1 ? s->list[0] % 2 + 1 : 1;
+    return tn_repeat(x, repeats, tn_ndim(x) + 1);
+}
+
+MAKE(flip, tn_flip(x, (const int64_t[]){s->a}, 1))
+MAKE(roll, tn_roll(x, (const int64_t[]){s->b, 2}, 2, (const int64_t[]){s->a, 0}, 2))
+MAKE(roll_all, tn_roll(x, (const int64_t[]){-3}, 1, NULL, 0))
+
+static bool repeats(step *s, const tn_tensor *x)
+{
+    s->list[0] = pick(2);
+    return tn_ndim(x) < 5 && tn_numel(x) <= MOST / 4;
+}
+
 static bool cat_dim(step *s, const tn_tensor *x)
 {
     return position(s, x) && tn_numel(x) <= MOST / 3;
@@ -366,7 +384,8 @@ static const move moves[] = {
     {"index", first_dim, make_index}, {"index_select", drawn_positions, make_index_select},
     {"gather", drawn_positions, make_gather}, {"write", first_dim, make_write}, {"zero_", cut, make_zero_part},
     {"fill_", small_matrix, make_fill_part}, {"setitem", first_dim, make_setitem},
-    {"index_put", first_dim, make_index_put}, {"in place", two_dims, make_in_place},
+    {"index_put", first_dim, make_index_put}, {"in place", two_dims, make_in_place}, {"repeat", repeats, make_repeat},
+    {"flip", one_dim, make_flip}, {"roll", position, make_roll}, {"roll all", any, make_roll_all},
 };
 enum { MOVES = sizeof moves / sizeof *moves };
 

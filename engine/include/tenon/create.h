@@ -121,6 +121,21 @@ TN_API tn_status tn_zero_(tn_tensor *self);
 TN_API tn_tensor *tn_cat(tn_tensor *const *tensors, int n, int dim);
 TN_API tn_tensor *tn_stack(tn_tensor *const *tensors, int n, int dim);
 
+/* Copies with elements in other places.
+ * tn_repeat  x, with new dims of size 1 in front where there are more repeats than dims, repeats[d] times along dim d
+ * tn_flip    the order along each of the dims reversed
+ * tn_roll    elements moved on by shifts[i] along dims[i], those that leave come in at the other end; one shift without
+ *            dims (NULL, 0) moves all elements in row-major order
+ * dtype      any
+ * errors     common; TN_ERROR_DIM (a dim out of range, or twice; fewer repeats than dims, or over 32), TN_ERROR_ARGUMENT
+ *            (a negative number of repeats; shifts that are not as many as dims), TN_ERROR_OVERFLOW
+ * grad       x, twice differentiable
+ * cost       O(numel of the result), for each dim
+ * source     torch.Tensor.repeat, torch.flip, torch.roll */
+TN_API tn_tensor *tn_repeat(tn_tensor *x, const int64_t *repeats, int n);
+TN_API tn_tensor *tn_flip(tn_tensor *x, const int64_t *dims, int n);
+TN_API tn_tensor *tn_roll(tn_tensor *x, const int64_t *shifts, int n_shifts, const int64_t *dims, int n_dims);
+
 /* The lower and the upper triangle of matrices; the other elements are 0. Diagonal k and what lies below (above) it
  * stays: k 0 is the main one, 1 the one above it.
  * x       [..., n, m]
