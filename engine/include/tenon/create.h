@@ -127,8 +127,8 @@ TN_API tn_tensor *tn_stack(tn_tensor *const *tensors, int n, int dim);
  * tn_roll    elements moved on by shifts[i] along dims[i], those that leave come in at the other end; one shift without
  *            dims (NULL, 0) moves all elements in row-major order
  * dtype      any
- * errors     common; TN_ERROR_DIM (a dim out of range, or twice; fewer repeats than dims, or over 32), TN_ERROR_ARGUMENT
- *            (a negative number of repeats; shifts that are not as many as dims), TN_ERROR_OVERFLOW
+ * errors     common; TN_ERROR_DIM (a dim out of range, or twice; fewer repeats than dims, or over 32),
+ *            TN_ERROR_ARGUMENT (a negative number of repeats; shifts that are not as many as dims), TN_ERROR_OVERFLOW
  * grad       x, twice differentiable
  * cost       O(numel of the result), for each dim
  * source     torch.Tensor.repeat, torch.flip, torch.roll */
