@@ -137,6 +137,7 @@ static void hostile_names(void **state)
     const char *names[] = {"a\"];\n\\<b>&'\x01"};
     const tn_graph_options options = {.named = &w, .names = names, .n_names = 1};
     check_has(write_in(y, TN_GRAPH_DOT, &options), "label=\"a\\\"]; \\\\<b>&' \\nfloat32 [2]");
+    check_has(write_in(y, TN_GRAPH_SVG, &options), ">a&#34;]; \\&#60;b&#62;&#38;&#39; </text>");
     check_has(write_in(y, TN_GRAPH_TEXT, &options), ": a\"]; \\<b>&' \n");
     tn_scope_end(scope);
 }
@@ -172,6 +173,8 @@ static void deep(void **state)
         check_has(written.bytes, "99995 more nodes, 1 more leaf: 49998 AddBackward0, 49997 NegBackward0");
         assert_true(written.n < 2000);
     }
+    check_has(write_in(y, TN_GRAPH_SVG, &(tn_graph_options){.max_nodes = 5}), ">... 99995 more nodes</text>");
+    assert_true(written.n < 8000);
     check_has(write_in(y, TN_GRAPH_TEXT, NULL), "\nn199  ");
     assert_null(strstr(written.bytes, "\nn200  "));
     tn_scope_end(scope);
@@ -215,7 +218,7 @@ static void out_of_memory(void **state)
     tn_tensor *y = leaf(2, 1);
     for (int i = 0; i < 40; i++)
         y = tn_add(tn_exp(y), leaf(2, 1));
-    for (int format = TN_GRAPH_TEXT; format <= TN_GRAPH_DOT; format++) {
+    for (int format = TN_GRAPH_TEXT; format <= TN_GRAPH_SVG; format++) {
         write_in(y, (tn_graph_format)format, NULL);
         memcpy(&again, &written, sizeof again);
         int64_t k = 0;
