@@ -34,7 +34,7 @@ static tn_status check_written(tni_call *call)
 static bool has_inference_index(const tni_call *call)
 {
     for (int p = 0; p < call->op->n_params; p++) {
-        if (call->op->params[p].code != 'G')
+        if (call->op->params[p].code != 'G' || call->op->takes_list)
             continue;
         const char *field = (const char *)call->attr + call->op->params[p].offset;
         const tni_tensors *listed = (const tni_tensors *)(const void *)field;
