@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
+#include "autograd/derivative.h"
 #include "dispatch/op.h"
 #include "support/calls.h"
 #include "support/test.h"
@@ -231,7 +232,8 @@ static tn_tensor *run_dual(trial *t, unsigned mask, tn_tensor **y)
 static int reverse_rule(trial *t)
 {
     tn_tensor *in[OPERANDS];
-    if (t->op->derivative == NULL)
+    const tni_derivative *d = t->op->derivative;
+    if (!d || (d->name && strcmp(d->name, "NotImplemented") == 0)) /* recorded, but walks are refused */
         return -1;
     for (int i = 0; i < t->n; i++) {
         in[i] = tn_detach(t->x[i]);

@@ -35,6 +35,7 @@ static const rule rules[] = {
     {TN_ERROR_ARGUMENT, "allclose", NULL, "bad_argument", "tolerances"},
     {TN_ERROR_ARGUMENT, "clamp", NULL, "bad_argument", "clamp_bounds"},
     {TN_ERROR_ARGUMENT, "clamp_", NULL, "bad_argument", "clamp_bounds"},
+    {TN_ERROR_ARGUMENT, NULL, "divided by 0", "divide_by_zero", "integer"},
     {TN_ERROR_ARGUMENT, NULL, "two numbers", "bad_argument", "type"},
     {TN_ERROR_ARGUMENT, NULL, ") is ", "bad_argument", "type"},
     {TN_ERROR_ARGUMENT, NULL, NULL, "bad_argument", "negative"},

@@ -22,6 +22,20 @@ static void prepare_list(reference_argument *a, const variant *v, uint64_t seed,
     }
 }
 
+/* Whether a whole divisor of 0 is refused. */
+static bool divides(const char *name)
+{
+    return strncmp(name, "floor_divide", 12) == 0 || strncmp(name, "trunc_divide", 12) == 0 ||
+           strncmp(name, "remainder", 9) == 0 || strncmp(name, "fmod", 4) == 0;
+}
+
+static void without_zeros(grid *x)
+{
+    for (int64_t i = 0; i < x->numel; i++)
+        if (!dtype_is_float(x->dtype) && x->cells[i].i == 0)
+            x->cells[i].i = 1;
+}
+
 void call_prepare(reference_call *call, const char *name, const sample *s, const variant *v)
 {
     int operand = 0;
@@ -45,6 +59,8 @@ void call_prepare(reference_call *call, const char *name, const sample *s, const
         bool mask = (i == 0 && strcmp(name, "where") == 0) || (i == 1 && strncmp(name, "masked_fill", 11) == 0);
         a->grid = grid_new(mask ? TN_BOOL : v->dtypes[operand], a->given->numbers, a->given->n);
         grid_fill(&a->grid, v->values, v->seed + 977 * (uint64_t)i);
+        if (i == 1 && divides(name))
+            without_zeros(&a->grid);
         a->tensor = layout_tensor(&a->grid, v->layouts[operand]);
         operand += operand < 2 && !mask;
     }

@@ -6,11 +6,31 @@
 
 #include "support/reference.h"
 
-enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, AND, OR, XOR, LEFT, RIGHT, RELU_BACK, SIGMOID_BACK, TANH_BACK, POWER };
+enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, AND, OR, XOR, LEFT, RIGHT, RELU_BACK, SIGMOID_BACK, TANH_BACK, POWER,
+       FLOOR_DIVIDE, TRUNC_DIVIDE, REMAINDER, FMOD };
 
 static double larger(double a, double b)
 {
     return isnan(a) || isnan(b) ? (double)NAN : a < b ? b : a;
+}
+
+/* All but float64 compute in float32. */
+static double in_lane(double x, tn_dtype dtype)
+{
+    return dtype == TN_FLOAT64 ? x : (double)(float)x;
+}
+
+/* Python's floor division, every step rounded in the dtype of the arithmetic. */
+static double floor_ratio(double a, double b, tn_dtype dtype)
+{
+    if (b == 0)
+        return a / b;
+    double left = fmod(a, b), ratio = in_lane(in_lane(a - left, dtype) / b, dtype);
+    if (left != 0 && (left < 0) != (b < 0))
+        ratio = in_lane(ratio - 1, dtype);
+    if (ratio == 0)
+        return copysign(0, a / b);
+    return ratio - floor(ratio) > 0.5 ? floor(ratio) + 1 : floor(ratio);
 }
 
 static cell arithmetic_floats(int row, double a, double b, double alpha, tn_dtype dtype, double *bound)
@@ -44,6 +64,19 @@ static cell arithmetic_floats(int row, double a, double b, double alpha, tn_dtyp
         c = alpha != 0 && b == 0.5 ? sqrt(a) : pow(a, b); /* the number 1/2 is a root */
         *bound = isfinite(c) ? 4 * reference_ulp(reference_rounded(c, dtype).f, dtype) : 0;
         break;
+    case FMOD:
+        c = fmod(a, b);
+        break;
+    case REMAINDER:
+        c = fmod(a, b);
+        c = c != 0 && (c < 0) != (b < 0) ? in_lane(c + b, dtype) : c;
+        break;
+    case TRUNC_DIVIDE:
+        c = trunc(in_lane(a / b, dtype));
+        break;
+    case FLOOR_DIVIDE:
+        c = floor_ratio(a, b, dtype);
+        break;
     default:
         c = row == MINIMUM ? -larger(-a, -b) : larger(a, b);
     }
@@ -65,6 +98,14 @@ static cell arithmetic_integers(int row, int64_t a, int64_t b, int64_t alpha)
 {
     if (row == POWER)
         return (cell){0, whole_power(a, b)};
+    if (row >= FLOOR_DIVIDE) {
+        int64_t left = b == -1 ? 0 : a % b, ratio = b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+        bool apart = left != 0 && (left < 0) != (b < 0);
+        return (cell){0, row == FMOD           ? left
+                         : row == REMAINDER    ? left + (apart ? b : 0)
+                         : row == TRUNC_DIVIDE ? ratio
+                                               : ratio - apart};
+    }
     uint64_t x = (uint64_t)a, y = (uint64_t)b, s = (uint64_t)alpha;
     cell c = {0, row == ADD   ? (int64_t)(x + s * y)
                  : row == SUB ? (int64_t)(x - s * y)
@@ -123,6 +164,10 @@ static const struct {
     {"tanh_backward", TANH_BACK},
     {"minimum", MINIMUM},
     {"pow", POWER},
+    {"floor_divide", FLOOR_DIVIDE},
+    {"trunc_divide", TRUNC_DIVIDE},
+    {"remainder", REMAINDER},
+    {"fmod", FMOD},
     {"bitwise_and", AND},
     {"bitwise_or", OR},
     {"bitwise_xor", XOR},

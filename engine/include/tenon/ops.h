@@ -65,6 +65,38 @@ TN_API tn_status tn_sub_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_mul_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 TN_API tn_status tn_div_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
 
+/* Whole quotients and what is left over: floor_divide rounds a / b down, trunc_divide towards zero; remainder is
+ * a - b floor_divide(a, b) and has the sign of b, fmod is a - b trunc_divide(a, b) and has the sign of a.
+ * a, b    any shapes that broadcast
+ * dtype   float16 to float64, bfloat16, int8 to int64, uint8
+ * result  broadcast shape, promoted dtype; the least integer divided by -1 wraps; a float divisor of 0 gives infinity
+ *         or NaN
+ * errors  common; TN_ERROR_ARGUMENT (an integer divisor of 0; by name: two numbers)
+ * grad    a and b of remainder and fmod, twice differentiable; of trunc_divide zero; a walk through
+ *         floor_divide is refused (TN_ERROR_NOT_IMPLEMENTED)
+ * cost    O(numel)
+ * source  torch.floor_divide, torch.div with rounding_mode "trunc", torch.remainder, torch.fmod */
+TN_API tn_tensor *tn_floor_divide(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_floor_divide_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_floor_divide_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_floor_divide_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_floor_divide_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_trunc_divide(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_trunc_divide_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_trunc_divide_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_trunc_divide_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_trunc_divide_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_remainder(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_remainder_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_remainder_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_remainder_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_remainder_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_fmod(tn_tensor *a, tn_tensor *b);
+TN_API tn_tensor *tn_fmod_scalar(tn_tensor *a, tn_scalar b);
+TN_API tn_status tn_fmod_(tn_tensor *self, tn_tensor *b);
+TN_API tn_status tn_fmod_scalar_(tn_tensor *self, tn_scalar b);
+TN_API tn_status tn_fmod_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+
 /* The larger, the smaller of each pair; NaN if either is NaN.
  * a, b    any shapes that broadcast
  * dtype   all real ones but float8
