@@ -421,6 +421,48 @@ static void lists(void **state)
     tn_scope_end(scope);
 }
 
+/* Lists, positions, overlapping parts, and parts of complex numbers, recorded and walked. */
+static tn_status long_way(tn_tensor *z, tn_tensor *at)
+{
+    tn_tensor *twelve[12], *y;
+    for (int i = 0; i < 12; i++)
+        twelve[i] = z;
+    y = tn_clone(tn_cat(twelve, 12, 0));
+    tn_mul_scalar_(tn_imag(tn_conj(y)), tn_int(3));
+    y = tn_getitem(tn_real(y), INDEX(tn_index_tensor(at)));
+    y = tn_index_put(y, &at, 1, tn_clone(y), true);
+    y = tn_unfold(tn_as_strided(y, (const int64_t[]){2, 2}, (const int64_t[]){1, 1}, 2, 0), 0, 2, 1);
+    return tn_backward(total(tn_reshape(tn_mT(y), LIST(-1))));
+}
+
+/* When allocation k fails: an error, and nothing leaks. */
+static void every_allocation(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *z = leaf(LIST(2), TN_COMPLEX128), *at = tn_from_array((const int64_t[]){0, 2, 1}, LIST(3), TN_INT64);
+    assert_int_equal(long_way(z, at), TN_OK); /* what z keeps for its gradients is there from now on */
+    tn_set_grad(z, NULL);
+    for (int k = 0;; k++) {
+        int64_t blocks = tn_get_memory_stats().live_blocks;
+        tn_scope inner = tn_scope_begin();
+        tn_fail_allocation(k, true);
+        tn_status status = long_way(z, at);
+        bool failed = tn_allocation_failed();
+        tn_fail_allocation(-1, false);
+        if (status != (failed ? TN_ERROR_MEMORY : TN_OK))
+            fail_msg("allocation %d: %s", k, tn_error_message());
+        tn_error_clear();
+        tn_scope_end(inner);
+        tn_set_grad(z, NULL);
+        if (tn_get_memory_stats().live_blocks != blocks)
+            fail_msg("allocation %d: %d blocks more", k, (int)(tn_get_memory_stats().live_blocks - blocks));
+        if (!failed)
+            break;
+    }
+    tn_scope_end(scope);
+}
+
 TEST_MAIN(test(names_of_views), test(names_of_indices), test(names_of_copies), test(names_of_writes),
           test(second_walks), test(written_positions), test(sums), test(values), test(casts), test(lists),
-          test(parts_of_complex_numbers), test(rearranged))
+          test(parts_of_complex_numbers), test(rearranged), test(every_allocation))
