@@ -76,13 +76,21 @@ static tn_tensor *source_of(const tni_call *call, const tn_tensor *out)
     return NULL;
 }
 
+static bool is_input(const tni_call *call)
+{
+    for (int i = 0; i < call->op->n_in; i++)
+        if (call->in[i] == call->out[0])
+            return true;
+    return false;
+}
+
 static void mark(const tni_call *call)
 {
     tn_tensor *out = call->out[0];
     const tn_tensor *source = source_of(call, out);
     if (!source)
         out->keys |= TNI_KEY_INFERENCE;
-    else if (source != out && out->base)
+    else if (source != out && out->base && !(out->keys & TNI_KEY_INFERENCE))
         out->creation = TNI_CREATED_INFERENCE;
 }
 
@@ -103,6 +111,8 @@ tn_status tni_inference_layer(void *context, tni_call *call)
         return tni_pending();
     if (tni_dispatch(call))
         return tni_pending();
+    if (call->form == TNI_NEW && call->out[0]->keys & TNI_KEY_INFERENCE && !is_input(call))
+        tni_tensor_leave_base(call->out[0]); /* there is no history that it could share */
     if (on && call->form == TNI_NEW)
         mark(call);
     else if (call->form == TNI_NEW)

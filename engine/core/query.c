@@ -89,15 +89,14 @@ bool tn_is_contiguous(const tn_tensor *x)
     return !missing("is_contiguous", x) && tni_contiguous(x);
 }
 
-/* Tensors of inference mode are no views of one another: there is no history to share. */
 bool tn_is_view(const tn_tensor *x)
 {
-    return !missing("is_view", x) && x->base && !(x->keys & TNI_KEY_INFERENCE);
+    return !missing("is_view", x) && x->base;
 }
 
 tn_tensor *tn_base(const tn_tensor *x)
 {
-    return missing("base", x) || x->keys & TNI_KEY_INFERENCE ? NULL : x->base;
+    return missing("base", x) ? NULL : x->base;
 }
 
 bool tn_is_same_storage(const tn_tensor *a, const tn_tensor *b)

@@ -375,6 +375,19 @@ static void replace_storage(tn_tensor *x, tni_storage *storage)
         tni_storage_release(old);
 }
 
+void tni_tensor_leave_base(tn_tensor *x)
+{
+    tn_tensor *base = x->base;
+    if (!base)
+        return;
+    if (x->borrows) /* counter and storage are one, which the base kept */
+        tni_ref(&x->storage->object.references);
+    x->borrows = false;
+    x->base = NULL;
+    x->creation = TNI_CREATED_NORMALLY;
+    tni_object_release(&base->object);
+}
+
 tn_status tni_tensor_assign(const char *function, tn_tensor *x, const tni_record *record, tni_storage *storage)
 {
     int ndim = record->ndim;

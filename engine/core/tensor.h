@@ -208,6 +208,9 @@ tn_tensor *tni_zero_tensor(const char *function, const tni_record *record);
  * as above. */
 tn_tensor *tni_tensor_sharing(const char *function, tn_tensor *x, const tni_record *record, bool own_counter);
 
+/* Makes a view a tensor of its own on the same memory: it has no base any more. */
+void tni_tensor_leave_base(tn_tensor *x);
+
 /* Gives x the record's geometry and dtype over its own storage (NULL) or another of the same device, which it then
  * keeps; x's version counter stays: Note [Borrowed storage]. The record may point into x. Nothing changes on an
  * error. */

@@ -378,7 +378,9 @@ class TapeMaker:
                     program.append(e)
                 s = s if s[0] == "mode" else ["attempt", f"a{k}", [s]]
                 self.rec.run(s)
-                self.leaves |= {id(x) for n, x in self.rec.names.items() if s[-1][0][-1][0] == "tensor" and n == s[-1][0][1]}
+                made = s[2][0] if s[0] == "attempt" else s
+                if made[0] == "assign" and made[2][0] == "tensor":
+                    self.leaves.add(id(self.rec.names[made[1]]))
                 if s[0] == "attempt" and self.rec.attempts[s[1]] == "ok":
                     del self.rec.attempts[s[1]]
                     s = s[2][0]
