@@ -30,21 +30,6 @@ static tn_status check_written(tni_call *call)
                     "the tensor to write was made in inference mode, needed one that was not, or that mode: clone it");
 }
 
-/* The tensors of an index are kept, too. */
-static bool has_inference_index(const tni_call *call)
-{
-    for (int p = 0; p < call->op->n_params; p++) {
-        if (call->op->params[p].code != 'G' || call->op->takes_list)
-            continue;
-        const char *field = (const char *)call->attr + call->op->params[p].offset;
-        const tni_tensors *listed = (const tni_tensors *)(const void *)field;
-        for (int i = 0; i < listed->n; i++)
-            if (listed->data[i] && listed->data[i]->keys & TNI_KEY_INFERENCE)
-                return true;
-    }
-    return false;
-}
-
 /* Refuses a call that will be recorded and keep such a tensor. */
 static tn_status check_saved(const tni_call *call)
 {
@@ -58,12 +43,11 @@ static tn_status check_saved(const tni_call *call)
             tracked |= UINT64_C(1) << i;
     unsigned saves = tracked ? tni_record_saves(op, tracked) : 0;
     for (int i = 0; i < op->n_in; i++)
-        if ((saves & TNI_SAVE(i) && call->in[i] && call->in[i]->keys & TNI_KEY_INFERENCE) ||
-            (tracked && i == 0 && has_inference_index(call)))
+        if (saves & TNI_SAVE(i) && call->in[i] && call->in[i]->keys & TNI_KEY_INFERENCE)
             return TNI_FAIL(TN_ERROR_INFERENCE, tni_call_name(call),
-                            "%s was made in inference mode and would be saved for the gradient: needed one "
+                            "argument %d was made in inference mode and would be saved for the gradient: needed one "
                             "that was not, such as a clone made outside",
-                            saves & TNI_SAVE(i) ? "an argument" : "a tensor of the index");
+                            i + 1);
     return TN_OK;
 }
 

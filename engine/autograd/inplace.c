@@ -35,7 +35,8 @@ static tn_status check_rules(const tni_call *call, const tn_tensor *x)
         return TNI_FAIL(TN_ERROR_INPLACE_LEAF, name,
                         "the tensor to write is a view of a leaf that requires a gradient: needed tn_no_grad around "
                         "it, or a copy");
-    if (tni_requires_grad(x) && !tni_own_node(x))
+    bool asked = x->base && x->keys & TNI_KEY_TAPE;
+    if (tni_requires_grad(x) && !tni_own_node(x) && !asked)
         return TNI_FAIL(TN_ERROR_INPLACE_LEAF, name,
                         "the tensor to write is a leaf that requires a gradient: needed tn_no_grad around it, or a "
                         "copy");
@@ -65,6 +66,7 @@ static tn_status set_slices(tni_node *node, const char *name, const tn_tensor *v
     put_geometry(slices->geometry, base);
     put_geometry(slices->geometry + 2 * base->ndim + 1, view);
     node->slices = slices;
+    node->flags |= TNI_NODE_HOLDS; /* as in PyTorch it is walked once, whatever its operator keeps */
     return TN_OK;
 }
 
@@ -108,6 +110,7 @@ static void rebase(tni_node *node, tn_tensor *x, tni_edge base_edge)
 {
     tn_tensor *written = node->slices ? x->base : x;
     if (node->slices) {
+        x->keys |= TNI_KEY_TAPE; /* its history is asked for: it goes on from here */
         tni_edge_hold(base_edge);
         tni_edge_release(node->edges[0]);
         node->edges[0] = base_edge;

@@ -175,6 +175,22 @@ static uint8_t copy_attr(const tni_op *op, char *to, const void *attr)
     return flags;
 }
 
+/* Note [Listed tensors]: dispatch has not looked at them. */
+static tn_status check_listed(const char *function, const tni_op *op, const void *attr)
+{
+    for (int p = 0; p < op->n_params && !op->takes_list; p++) {
+        if (op->params[p].code != 'G')
+            continue;
+        const tni_tensors *listed = (const tni_tensors *)(const void *)((const char *)attr + op->params[p].offset);
+        for (int i = 0; i < listed->n; i++)
+            if (listed->data[i] && listed->data[i]->keys & TNI_KEY_INFERENCE)
+                return TNI_FAIL(TN_ERROR_INFERENCE, function,
+                                "a tensor of the index was made in inference mode and would be saved for the "
+                                "gradient: needed one that was not, such as a clone made outside");
+    }
+    return TN_OK;
+}
+
 tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr, uint32_t n_edges, int n_saved,
                        int ndim, size_t geometry)
 {
@@ -183,6 +199,8 @@ tni_node *tni_node_new(const char *function, const tni_op *op, const void *attr,
                    (size_t)ndim * sizeof(int64_t);
     const size_t geometry_at = bytes, attr_at = bytes + geometry * sizeof(int64_t);
     bytes = attr_at;
+    if (owned && check_listed(function, op, attr))
+        return NULL;
     if (owned)
         bytes += (op->attr_bytes + 7u) / 8u * 8u + list_bytes(op, attr);
     tni_node *node = tni_alloc(bytes);

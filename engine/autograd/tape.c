@@ -104,7 +104,7 @@ tni_node *tni_node_of(const char *function, tn_tensor *x)
     tni_node *node = tni_tape_ops->as_strided_node(function, x, edge);
     if (!node)
         return NULL;
-    tni_replace_node(x, node);
+    tni_set_node(x, node);
     x->tape_version = x->counter->version;
     return node;
 }

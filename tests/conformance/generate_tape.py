@@ -177,9 +177,7 @@ class TapeRecorder(Recorder):
         try:
             if x.grad_fn is not None:
                 d["grad_fn"], d["is_leaf"] = x.grad_fn.name().replace("torch::autograd::", ""), False
-            if x.untyped_storage()._cdata in self.made:
-                d["is_view"] = None  # an accident
-            elif x._is_view():
+            if x._is_view() and x.untyped_storage()._cdata not in self.made:
                 d["is_view"] = True
         except RuntimeError as e:
             d["grad_fn_error"] = rule_of(e)
