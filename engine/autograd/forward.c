@@ -302,7 +302,10 @@ static tn_status write_tangent(const dual_call *before, tn_tensor *x)
         if (!apply_linear(before, t))
             return tni_pending();
     } else {
+        if (now && is_recorded(before) && !(before->tangents[0] = tni_tape_ops->clone(now)))
+            return tni_pending(); /* what is recorded may keep the tangent that is about to be overwritten */
         t = tangent_of_value(before, x);
+        before->tangents[0] = now;
         if (!t || (now && tni_tape_ops->copy_(now, t)))
             return tni_pending();
     }

@@ -178,4 +178,33 @@ static void bad_arguments(void **state)
     assert_int_equal(tn_scope_end(scope), TN_OK);
 }
 
-TEST_MAIN(test(right_ones_pass), test(wrong_ones_are_named), test(bad_arguments))
+/* Each allocation fails once: the error is reported, inputs are as before, nothing is left behind. */
+static void memory_that_fails(void **state)
+{
+    (void)state;
+    const int64_t two = 2;
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *x = input(&two, 1, TN_FLOAT64, 0), *inputs[] = {x, input(&two, 1, TN_FLOAT64, 1)};
+    const double before = tn_data_f64(x)[1];
+    tn_status (*const checks[])(tn_gradcheck_function, void *, tn_tensor *const *, int, const tn_gradcheck_options *,
+                                tn_gradcheck_result *) = {tn_gradcheck, tn_gradgradcheck, tn_gradcheck_forward};
+    for (int i = 0; i < 3; i++) {
+        int64_t k = 0;
+        assert_ok(checks[i](product, NULL, inputs, 2, NULL, NULL)); /* scopes have their room */
+        for (bool failed = true; failed; k++) {
+            int64_t blocks = tn_get_memory_stats().live_blocks;
+            tn_fail_allocation(k, false);
+            tn_status status = checks[i](product, NULL, inputs, 2, NULL, NULL);
+            failed = tn_allocation_failed();
+            tn_fail_allocation(-1, false);
+            assert_int_equal(status, failed ? TN_ERROR_MEMORY : TN_OK);
+            tn_error_clear();
+            assert_true(tn_data_f64(x)[1] == before && tn_is_grad_enabled() && !tn_in_dual_level());
+            assert_int_equal(tn_get_memory_stats().live_blocks, blocks);
+        }
+        assert_true(k > 20);
+    }
+    assert_int_equal(tn_scope_end(scope), TN_OK);
+}
+
+TEST_MAIN(test(right_ones_pass), test(wrong_ones_are_named), test(bad_arguments), test(memory_that_fails))

@@ -21,11 +21,18 @@ static void every_derivative(void **state)
 {
     (void)state;
     int of[4] = {0}, cases = 0, bad = 0;
-    int64_t compared = 0;
+    int64_t compared = 0, blocks = 0;
     for (int i = 0; i < tn_operator_count(); i++) {
         tn_operator_check check;
         if (tn_gradcheck_operator(i, NULL, &check))
             fail_msg("%s: %s", tn_operator_name(i), tn_error_message());
+        if (i == 0) /* scopes have their room from then on */
+            blocks = tn_get_memory_stats().live_blocks;
+        if (tn_get_memory_stats().live_blocks != blocks) {
+            printf("%s leaves %" PRId64 " blocks\n", check.name, tn_get_memory_stats().live_blocks - blocks);
+            blocks = tn_get_memory_stats().live_blocks;
+            bad++;
+        }
         of[check.verdict]++;
         cases += check.cases;
         compared += check.compared;
