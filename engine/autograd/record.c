@@ -59,7 +59,7 @@ unsigned tni_record_saves(const tni_op *op, uint64_t tracked)
 /* How many bits of TNI_SAVE are set: without the instruction that old processors lack. */
 static inline int count_saves(unsigned saves)
 {
-    return (int)(UINT64_C(0x4332322132212110) >> 4 * (saves & 15) & 15) + (int)(saves >> 7);
+    return (int)(UINT64_C(0x4332322132212110) >> 4 * (saves & 15) & 15) + (int)(saves >> 4 & 1) + (int)(saves >> 7);
 }
 
 /* How many numbers the derivative has kept of the inputs' geometry. */

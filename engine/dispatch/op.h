@@ -31,7 +31,7 @@
 #include "core/iterator.h"
 #include "core/tensor.h"
 
-enum { TNI_MAX_IN = 3, TNI_MAX_PARAMS = 6 };
+enum { TNI_MAX_IN = 5, TNI_MAX_PARAMS = 13 };
 
 typedef struct tn_op_call tni_call;
 typedef struct tni_op tni_op;
@@ -56,14 +56,14 @@ typedef struct tni_tensors {
     int n;
 } tni_tensors;
 
-/* One parameter. code is that of the schema text (tenon/call.h): T X S I L J B D M R G. */
+/* One parameter. code is that of the schema text (tenon/call.h): T X S I L J B D M R G Q. */
 typedef struct tni_param {
     const char *name;
     char code;
     bool optional;
     int8_t input;    /* index among the inputs for T and X; -1 otherwise */
-    uint16_t offset; /* in the attribute struct, of a tn_scalar (S, X), int64_t (I), tni_ints (L, J), bool (B),
-                        tn_dtype (D), tn_memory_format (M), tni_index_list (R), tni_tensors (G) */
+    uint16_t offset; /* in the attribute struct, of a tn_scalar (S, X), int64_t (I; Q: a tn_reduction), tni_ints (L, J),
+                        bool (B), tn_dtype (D), tn_memory_format (M), tni_index_list (R), tni_tensors (G) */
 } tni_param;
 
 #define TNI_TENSOR(name, number) {name, 'T', false, number, 0}

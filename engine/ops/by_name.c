@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tenon/call.h>
+#include <tenon/losses.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -60,12 +61,26 @@ static bool fits(char code, const tn_value *value)
         return whole && value->as.scalar.kind == TN_SCALAR_BOOL;
     case 'J':
         return whole || value->kind == TN_VALUE_INTS;
+    case 'Q':
+        return whole || value->kind == TN_VALUE_WORD;
     case 'M':
         return value->kind == TN_VALUE_FORMAT ||
                (whole && value->as.scalar.value.i >= 0 && value->as.scalar.value.i <= TN_PRESERVE_FORMAT);
     default:
         return value->kind == wanted_of[(unsigned char)code].kind;
     }
+}
+
+int64_t tni_reduction_of(const tn_value *value)
+{
+    static const char *const words[] = {[TN_MEAN] = "mean", [TN_SUM] = "sum", [TN_NONE] = "none"};
+    const char *word = value->as.word;
+    if (value->kind != TN_VALUE_WORD)
+        return value->as.scalar.value.i;
+    for (int64_t i = 0; i < (int64_t)(sizeof words / sizeof *words); i++)
+        if (word && strcmp(words[i], word) == 0)
+            return i;
+    return -1;
 }
 
 /* Puts a value that fits the param in its place. */
@@ -106,6 +121,11 @@ static void unbox(const tni_param *param, int number, const tn_value *value, unb
     case 'B':
         memcpy(field, &(bool){scalar->value.i != 0}, sizeof(bool));
         return;
+    case 'Q': {
+        int64_t reduction = tni_reduction_of(value);
+        memcpy(field, &reduction, sizeof reduction);
+        return;
+    }
     case 'R':
         memcpy(field, &(tni_index_list){value->as.index.data, value->as.index.n}, sizeof(tni_index_list));
         return;

@@ -4,9 +4,13 @@
 #include <tenon/create.h>
 #include <tenon/dlpack.h>
 #include <tenon/lazy.h>
+#include <tenon/losses.h>
+#include <tenon/ops.h>
+#include <tenon/views.h>
 
 #include "base/error.h"
-#include <tenon/views.h>
+#include "core/convert.h"
+#include "core/list.h"
 
 #define PARAM(name, code)    {name, code, false, -1, 0}
 #define OPTIONAL(name, code) {name, code, true, -1, 0}
@@ -38,6 +42,45 @@ static tni_composite_result call_tensor_from(const tn_value *v)
 static tni_composite_result call_conj_physical(const tn_value *v)
 {
     return one(tn_conj_physical(v[0].as.tensor));
+}
+
+/* The largest or smallest along a dim, and where it is first. */
+static tni_composite_result extreme_along(const tn_value *v,
+                                          tn_tensor *(*find)(tn_tensor *, int, bool, tn_tensor **))
+{
+    const bool keepdim = v[2].kind == TN_VALUE_SCALAR && v[2].as.scalar.value.i;
+    tn_tensor *index = NULL, *values = find(v[0].as.tensor, dim_of(&v[1], 0), keepdim, &index);
+    tn_list *list = values ? tni_list_new("max_dim", 2) : NULL;
+    if (list) {
+        tni_list_add(list, values);
+        tni_list_add(list, index);
+    }
+    return (tni_composite_result){.several = list};
+}
+
+static tni_composite_result call_max_dim(const tn_value *v)
+{
+    return extreme_along(v, tn_max_dim);
+}
+
+static tni_composite_result call_min_dim(const tn_value *v)
+{
+    return extreme_along(v, tn_min_dim);
+}
+
+static tni_composite_result call_cross_entropy(const tn_value *v)
+{
+    tn_cross_entropy_options options = {.reduction = TN_MEAN};
+    if (v[2].kind != TN_VALUE_NONE)
+        options.reduction = (tn_reduction)tni_reduction_of(&v[2]);
+    if (v[3].kind == TN_VALUE_SCALAR)
+        options.label_smoothing = tni_scalar_real(v[3].as.scalar);
+    if (v[4].kind == TN_VALUE_SCALAR) {
+        options.ignore = true;
+        options.ignore_index = v[4].as.scalar.value.i;
+    }
+    options.weight = v[5].kind == TN_VALUE_TENSOR ? v[5].as.tensor : NULL;
+    return one(tn_cross_entropy_with(v[0].as.tensor, v[1].as.tensor, &options));
 }
 
 static tni_composite_result call_empty(const tn_value *v)
@@ -169,6 +212,11 @@ const tni_composite tni_composites[] = {
     {"unbind", {PARAM("self", 'T'), OPTIONAL("dim", 'I')}, 2, true, false, call_unbind},
     {"broadcast_tensors", {PARAM("tensors", 'G')}, 1, true, false, call_broadcast_tensors},
     {"setitem", {PARAM("self", 'T'), PARAM("index", 'R'), PARAM("value", 'X')}, 3, false, true, call_setitem},
+    {"max_dim", {PARAM("self", 'T'), PARAM("dim", 'I'), OPTIONAL("keepdim", 'B')}, 3, true, false, call_max_dim},
+    {"min_dim", {PARAM("self", 'T'), PARAM("dim", 'I'), OPTIONAL("keepdim", 'B')}, 3, true, false, call_min_dim},
+    {"cross_entropy", {PARAM("self", 'T'), PARAM("target", 'T'), OPTIONAL("reduction", 'Q'),
+      OPTIONAL("label_smoothing", 'S'), OPTIONAL("ignore_index", 'I'), OPTIONAL("weight", 'T')}, 6, false, false,
+     call_cross_entropy},
     {"empty", {PARAM("size", 'L'), OPTIONAL("dtype", 'D')}, 2, false, false, call_empty},
     {"empty_strided", {PARAM("size", 'L'), PARAM("stride", 'L'), OPTIONAL("dtype", 'D')}, 3, false, false,
      call_empty_strided},

@@ -20,6 +20,9 @@ typedef struct tni_composite {
     tni_composite_result (*call)(const tn_value *values);
 } tni_composite;
 
+/* The reduction that a word names, or whose number it is; -1, which no operator takes, for other words. */
+int64_t tni_reduction_of(const tn_value *value);
+
 extern const tni_composite tni_composites[];
 extern const int tni_composite_count;
 

@@ -155,7 +155,7 @@ static int64_t reduced_count(const tni_vjp *v)
 static void mean_vjp(tni_vjp *v)
 {
     const tn_scalar n = {TN_SCALAR_INT, {.i = reduced_count(v)}};
-    v->grads[0] = expanded(v, tn_div_scalar(v->grad, n));
+    v->grads[0] = tn_div_scalar(expanded(v, v->grad), n); /* dense, as PyTorch's */
 }
 
 static const char *mean_node(const tni_node *node)

@@ -87,7 +87,7 @@ static void table(void **state)
                     op->samples);
         for (int p = 0; p < op->n_params; p++) {
             const tni_param *param = &op->params[p];
-            assert_non_null(strchr("TXSIJLBDMRG", param->code));
+            assert_non_null(strchr("TXSIJLBDMRGQ", param->code));
             if (param->input >= 0)
                 inputs |= 1u << param->input;
             if (param->code != 'T')

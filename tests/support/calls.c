@@ -36,6 +36,13 @@ static void without_zeros(grid *x)
             x->cells[i].i = 1;
 }
 
+/* The part behind the point, of what is finite. */
+static void make_probabilities(grid *g)
+{
+    for (int64_t i = 0; i < g->numel; i++)
+        g->cells[i].f = isfinite(g->cells[i].f) ? fabs(g->cells[i].f - trunc(g->cells[i].f)) : 0.5;
+}
+
 void call_prepare(reference_call *call, const char *name, const sample *s, const variant *v)
 {
     int operand = 0;
@@ -61,6 +68,8 @@ void call_prepare(reference_call *call, const char *name, const sample *s, const
         grid_fill(&a->grid, v->values, v->seed + 977 * (uint64_t)i);
         if (i == 1 && divides(name))
             without_zeros(&a->grid);
+        if (strcmp(name, "bce_loss") == 0 ? i == 0 : i == 1 && strcmp(name, "bce_loss_backward") == 0)
+            make_probabilities(&a->grid);
         a->tensor = layout_tensor(&a->grid, v->layouts[operand]);
         operand += operand < 2 && !mask;
     }

@@ -488,8 +488,7 @@ static const struct {
     {"isnan", unary, ISNAN},
     {"isinf", unary, ISINF},
     {"logical_not", unary, NOT},
-    {"sum", sum, SUM},
-    {"mean", sum, MEAN},
+    {"sum", sum, SUM}, {"mean", sum, MEAN},
     {"amax", largest, AMAX}, {"max", largest, AMAX},
     {"argmax", largest, ARGMAX},
     {"amin", largest, AMIN}, {"min", largest, AMIN},
@@ -510,7 +509,8 @@ bool reference_of(const reference_call *call, expectation *e)
         return true;
     }
     return reference_of_binary(call, e) || reference_of_creation(call, e) || reference_of_view(call, e) ||
-           reference_of_index(call, e) || reference_of_activation(call, e);
+           reference_of_index(call, e) || reference_of_activation(call, e) ||
+           reference_of_loss(call, e);
 }
 
 void expectation_free(expectation *e)

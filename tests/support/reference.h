@@ -54,6 +54,9 @@ bool reference_of_activation(const reference_call *call, expectation *e);
 /* x rounded to the dtype. */
 cell reference_rounded(long double x, tn_dtype dtype);
 
+/* The same for softmax and losses: reference_losses.c. */
+bool reference_of_loss(const reference_call *call, expectation *e);
+
 /* Argument i; NULL when it was left off. */
 const reference_argument *reference_given(const reference_call *call, int i);
 

@@ -19,7 +19,7 @@
 #include <tenon/dtype.h>
 #include <tenon/views.h>
 
-enum { SAMPLE_ARGUMENTS = 8, SAMPLE_NUMBERS = 8, SAMPLE_LIST = 4 };
+enum { SAMPLE_ARGUMENTS = 14, SAMPLE_NUMBERS = 8, SAMPLE_LIST = 4 };
 
 typedef enum sample_kind {
     SAMPLE_NONE,

@@ -457,6 +457,7 @@ TN_API tn_status tn_logical_not_out(tn_tensor *out, tn_tensor *x);
  * mean        sum / count; over nothing NaN
  * amax, amin  the largest, the smallest; NaN wins
  * max, min    those of all elements
+ * max_dim, min_dim  those along one dim, and (index may be NULL) what argmax and argmin give
  * argmax      int64 index of the first largest element along dim; NaN counts as the largest; argmin: of the smallest
  * argmax_all, argmin_all  that of the flattened tensor
  * dtype   float16 to float64, bfloat16, int8 to int64, uint8; bool for sum, amax, amin, max, min; complex for sum and
@@ -466,7 +467,8 @@ TN_API tn_status tn_logical_not_out(tn_tensor *out, tn_tensor *x);
  * errors  common; TN_ERROR_DIM (out of range, twice, more than 64), TN_ERROR_ARGUMENT (n_dims below 0), TN_ERROR_DTYPE
  *         (mean of what is not floating; out of another dtype than the result), TN_ERROR_EMPTY (amax and argmax over
  *         nothing)
- * grad    sum, mean, amax, amin, max, min (shared among ties): x, twice differentiable
+ * grad    sum, mean, amax, amin, max, min (shared among ties), max_dim, min_dim (all to the index): x, twice
+ *         differentiable
  * cost    O(numel)
  * source  torch.sum, torch.mean, torch.amax, torch.max, torch.argmax */
 TN_API tn_tensor *tn_sum(tn_tensor *x, const int *dims, int n_dims, bool keepdim, tn_dtype dtype);
@@ -475,6 +477,8 @@ TN_API tn_tensor *tn_amax(tn_tensor *x, const int *dims, int n_dims, bool keepdi
 TN_API tn_tensor *tn_amin(tn_tensor *x, const int *dims, int n_dims, bool keepdim);
 TN_API tn_tensor *tn_max(tn_tensor *x);
 TN_API tn_tensor *tn_min(tn_tensor *x);
+TN_API tn_tensor *tn_max_dim(tn_tensor *x, int dim, bool keepdim, tn_tensor **index);
+TN_API tn_tensor *tn_min_dim(tn_tensor *x, int dim, bool keepdim, tn_tensor **index);
 TN_API tn_tensor *tn_argmax(tn_tensor *x, int dim, bool keepdim);
 TN_API tn_tensor *tn_argmin(tn_tensor *x, int dim, bool keepdim);
 TN_API tn_tensor *tn_argmin_all(tn_tensor *x, bool keepdim);

@@ -23,11 +23,13 @@
 #include <tenon/layer.h>
 #include <tenon/lazy.h>
 #include <tenon/list.h>
+#include <tenon/losses.h>
 #include <tenon/nn.h>
 #include <tenon/ops.h>
 #include <tenon/print.h>
 #include <tenon/random.h>
 #include <tenon/scope.h>
+#include <tenon/step.h>
 #include <tenon/storage.h>
 #include <tenon/tensor.h>
 #include <tenon/threads.h>

@@ -1,0 +1,3 @@
+/* Steps of optimizers, CPU level baseline. */
+#define LEVEL tni_step_baseline
+#include "ops/step_level.h"
