@@ -12,7 +12,8 @@ enum { EXIT_USAGE = 2, BLOCKS = 24, QUICK_BLOCKS = 5 };
 static const struct {
     const row *rows;
     const int *count;
-} families[] = {{rows_w1, &rows_w1_count}, {rows_w6, &rows_w6_count}, {rows_w7, &rows_w7_count}};
+} families[] = {{rows_w1, &rows_w1_count}, {rows_w2, &rows_w2_count}, {rows_w6, &rows_w6_count},
+                {rows_w7, &rows_w7_count}};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 static const struct {
@@ -35,11 +36,12 @@ typedef struct options {
 } options;
 
 static const char usage[] =
-    "usage: bench [options] [W1 W6 W7 ...]\n"
+    "usage: bench [options] [W1 W2 W6 W7 ...]\n"
     "\n"
     "Measures Tenon beside straight C, and beside PyTorch and NumPy where the interpreter $PYTHON (python3) has them.\n"
     "The sides take turns in blocks of a few milliseconds; of each the best block counts. Works: W1 forward of\n"
-    "2-16-16-1 on 200 points, W6 memory-bound operations, W7 overhead of one operation; none named: all.\n"
+    "2-16-16-1 on 200 points, W2 one step of training it, W6 memory-bound operations, W7 overhead of one operation;\n"
+    "none named: all.\n"
     "\n"
     "  --json        one object a line: times in ns and us, throughput in GB/s; absent peers are left out\n"
     "  --threads N   threads of every side (1: everything is bound to one CPU)\n"

@@ -43,8 +43,8 @@ typedef struct row {
     double (*expected)(const fixture *, int64_t i);
 } row;
 
-extern const row rows_w1[], rows_w6[], rows_w7[];
-extern const int rows_w1_count, rows_w6_count, rows_w7_count;
+extern const row rows_w1[], rows_w2[], rows_w6[], rows_w7[];
+extern const int rows_w1_count, rows_w2_count, rows_w6_count, rows_w7_count;
 
 /* Blocks on 2 MiB pages where the system gives them, freed with the fixture; NULL when memory is short. */
 void *bench_block(fixture *f, size_t bytes);

@@ -13,10 +13,10 @@ import timeit
 POINTS = 200
 LONG = 10_000_000
 SIDE = 4096
-BLOCK = {"W1": 3e-3, "W7": 3e-3, "W6": 4e-3}  # seconds a block takes at least
+BLOCK = {"W1": 3e-3, "W2": 6e-3, "W7": 3e-3, "W6": 4e-3}  # seconds a block takes at least
 SAMPLES = 64
 SIZES = [2, 16, 16, 1]
-RECORDED = {"add, grad recorded", "chain"}  # rows that need autograd
+RECORDED = {"add, grad recorded", "chain", "SGD", "Adam"}  # rows that need autograd
 
 
 class Numpy:
@@ -115,6 +115,8 @@ class Torch:
         self.lib = torch
         self.rows = {
             ("W1", "forward"): (self.net, "net(x)"),
+            ("W2", "SGD"): (lambda dtype: self.training(dtype, self.lib.optim.SGD), "step()"),
+            ("W2", "Adam"): (lambda dtype: self.training(dtype, self.lib.optim.Adam), "step()"),
             ("W7", "add, no grad"): (self.tiny, "x + y"),
             ("W7", "add, grad recorded"): (self.recorded, "x + y"),
             ("W7", "chain"): (self.chain, "chain()"),
@@ -194,6 +196,20 @@ class Torch:
             layer.weight, layer.bias = nn.Parameter(w), nn.Parameter(b)
         net = nn.Sequential(linears[0], nn.ReLU(), linears[1], nn.ReLU(), linears[2], nn.Sigmoid())
         return {"x": self.values(POINTS * 2, 0, dtype).reshape(POINTS, 2), "net": net}
+
+    def training(self, dtype, optimizer):
+        nn, names = self.lib.nn, self.net(dtype)
+        net, x = names["net"][:-1], names["x"]
+        y = (self.lib.arange(POINTS) % 2).to(x.dtype).reshape(POINTS, 1)
+        lossof, opt = nn.BCEWithLogitsLoss(), optimizer(net.parameters(), lr=1e-9)
+
+        def step():
+            opt.zero_grad()
+            lossof(net(x), y).backward()
+            opt.step()
+            return net[0].weight.grad
+
+        return {"step": step}
 
 
 def weights(side, dtype):

@@ -91,3 +91,8 @@ bool yardstick_openblas(product_f32 **f32, product_f64 **f64)
     *f64 = product_dgemm;
     return true;
 }
+
+general_f32 *yardstick_general(void)
+{
+    return sgemm;
+}

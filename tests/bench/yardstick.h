@@ -51,4 +51,9 @@ void yardstick_run(job_function *function, const job *j, int64_t n, int threads)
 /* cblas_sgemm and cblas_dgemm of an OpenBLAS that can be opened, on one thread; false, and NULLs, without one. */
 bool yardstick_openblas(product_f32 **f32, product_f64 **f64);
 
+/* cblas_sgemm itself, once yardstick_openblas has found it; NULL before. */
+typedef void general_f32(int order, int a_turned, int b_turned, int m, int n, int k, float alpha, const float *a,
+                         int lda, const float *b, int ldb, float beta, float *c, int ldc);
+general_f32 *yardstick_general(void);
+
 #endif
