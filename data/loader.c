@@ -45,7 +45,7 @@ static tn_status check(const tn_dataset *dataset, const tn_loader_options *optio
         return tn_error_code();
     if (!dataset)
         return TN_FAIL_NULL(name, 1, "dataset");
-    int64_t samples = tn_size(dataset->x, 0);
+    int64_t samples = tni_dataset_samples(dataset);
     if (samples == 0)
         return TN_FAIL(TN_ERROR_ARGUMENT, name, "the dataset is empty, needed at least one sample");
     if (options->batch_size < 0)
@@ -74,7 +74,7 @@ tn_loader *tn_loader_new(tn_dataset *dataset, const tn_loader_options *options)
     tn_loader *loader = tn_object_new(&loader_class);
     if (!loader)
         return NULL;
-    loader->samples = tn_size(dataset->x, 0);
+    loader->samples = tni_dataset_samples(dataset);
     loader->batch_size = options->batch_size ? options->batch_size : 1;
     loader->batches = loader->samples / loader->batch_size;
     if (!options->drop_last && loader->samples % loader->batch_size)
@@ -93,49 +93,12 @@ tn_loader *tn_loader_new(tn_dataset *dataset, const tn_loader_options *options)
     return loader;
 }
 
-/* Room for `rows` rows like those of x. */
-static tn_tensor *empty_rows(tn_tensor *x, int64_t rows)
-{
-    int64_t size[TN_MAX_NDIM];
-    int ndim = tn_ndim(x);
-    memcpy(size, tn_sizes(x), (size_t)ndim * sizeof *size);
-    size[0] = rows;
-    return tn_empty_on(size, ndim, tn_tensor_dtype(x), tn_tensor_device(x));
-}
-
-/* Copies the elements of a strided block to dst in row-major order; returns where the next one goes. */
-static char *gather_block(char *dst, const char *src, const int64_t *size, const int64_t *stride, int ndim,
-                          size_t itemsize)
-{
-    if (ndim == 0 || (ndim == 1 && stride[0] == 1)) {
-        size_t bytes = (ndim ? (size_t)size[0] : 1) * itemsize;
-        memcpy(dst, src, bytes);
-        return dst + bytes;
-    }
-    for (int64_t i = 0; i < size[0]; i++)
-        dst = gather_block(dst, src + (size_t)(i * stride[0]) * itemsize, size + 1, stride + 1, ndim - 1, itemsize);
-    return dst;
-}
-
-static void gather(tn_tensor *batch, tn_tensor *from, const int64_t *index, int64_t rows)
-{
-    if (tn_numel(batch) == 0 || tn_tensor_device(batch).type == TN_META)
-        return;
-    char *dst = tn_data_mut(batch);
-    const char *src = tn_data(from);
-    const int64_t *size = tn_sizes(from), *stride = tn_strides(from);
-    size_t itemsize = tn_itemsize(tn_tensor_dtype(from));
-    for (int64_t i = 0; i < rows; i++)
-        dst = gather_block(dst, src + (size_t)(index[i] * stride[0]) * itemsize, size + 1, stride + 1,
-                           tn_ndim(from) - 1, itemsize);
-}
-
 /* The dataset shares its tensors: an `out` argument may have resized one since. */
 static bool same_samples(const tn_loader *loader)
 {
     const tn_tensor *tensors[] = {loader->dataset->x, loader->dataset->y};
     for (int i = 0; i < 2; i++)
-        if (tn_ndim(tensors[i]) == 0 || tn_size(tensors[i], 0) != loader->samples) {
+        if (tensors[i] && (tn_ndim(tensors[i]) == 0 || tn_size(tensors[i], 0) != loader->samples)) {
             TN_FAIL(TN_ERROR_STATE, "loader_next",
                     "the dataset's %s was resized, needed %" PRId64 " samples as at the start", i ? "y" : "x",
                     loader->samples);
@@ -184,30 +147,24 @@ bool tn_loader_next(tn_loader *loader, tn_batch *batch)
         return false;
     int64_t number = loader->next < 0 ? 0 : loader->next, start = number * loader->batch_size;
     int64_t left = loader->samples - start, rows = left < loader->batch_size ? left : loader->batch_size;
-    tn_tensor *from_x = loader->dataset->x, *from_y = loader->dataset->y, *x, *y;
-    if (loader->order) {
-        x = empty_rows(from_x, rows);
-        y = empty_rows(from_y, rows);
-    } else {
-        x = tn_narrow(from_x, 0, start, rows);
-        y = tn_narrow(from_y, 0, start, rows);
+    tn_tensor *x, *y;
+    if (loader->next < 0) {
+        if (begin_order(loader)) {
+            tn_error_context("loader_next");
+            return false;
+        }
+        loader->next = 0;
+        loader->epoch++;
     }
-    if (!x || !y || (loader->next < 0 && begin_order(loader))) {
-        tn_drop(&x);
-        tn_drop(&y);
+    if (tni_dataset_batch(loader->dataset, loader->order ? loader->order + start : NULL, start, rows, &x, &y)) {
         tn_error_context("loader_next");
         return false;
     }
     let_go(loader);
-    loader->x = tn_object_keep(x);
-    loader->y = tn_object_keep(y);
-    loader->epoch += loader->next < 0;
+    loader->x = x;
+    loader->y = y;
     loader->next = number + 1;
-    if (loader->order) {
-        gather(loader->x, from_x, loader->order + start, rows);
-        gather(loader->y, from_y, loader->order + start, rows);
-    }
-    *batch = (tn_batch){.x = loader->x, .y = loader->y, .index = number};
+    *batch = (tn_batch){.x = x, .y = y, .index = number};
     return true;
 }
 

@@ -21,6 +21,12 @@ typedef struct content {
     const tn_safetensors *safetensors;
 } content;
 
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
 static void load_npy(const char *path, const json_t *test, content *c)
 {
     (void)test;
@@ -36,10 +42,26 @@ static void load_safetensors(const char *path, const json_t *test, content *c)
         c->tensors[c->count++] = tn_safetensors_at(file, i);
 }
 
+/* Numbers without labels in float64; with a column of labels, its classes are checked too. */
+static void load_csv(const char *path, const json_t *test, content *c)
+{
+    const json_t *options = json_object_get(test, "options"), *label = json_object_get(test, "label_column");
+    char column[24];
+    snprintf(column, sizeof column, "%d", (int)json_integer_value(label));
+    tn_csv_options how = {.dtype = TN_FLOAT64,
+                          .delimiter = text_of(options, "delimiter")[0],
+                          .header =
+                              json_integer_value(json_object_get(options, "header")) ? TN_CSV_HEADER : TN_CSV_NO_HEADER,
+                          .label = label ? column : NULL,
+                          .classes = json_integer_value(json_object_get(test, "classes")),
+                          .target = strcmp(text_of(test, "target"), "number") == 0 ? TN_CSV_NUMBERS : TN_CSV_CLASSES};
+    c->tensors[c->count++].tensor = tn_dataset_x(tn_load_csv(path, &how));
+}
+
 static const struct {
     const char *name;
     void (*load)(const char *, const json_t *, content *);
-} formats[] = {{"npy", load_npy}, {"safetensors", load_safetensors}};
+} formats[] = {{"npy", load_npy}, {"safetensors", load_safetensors}, {"csv", load_csv}};
 
 bool file_format_is_read(const char *format)
 {
@@ -47,12 +69,6 @@ bool file_format_is_read(const char *format)
         if (strcmp(formats[i].name, format) == 0)
             return true;
     return false;
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
 }
 
 static tn_dtype dtype_of(const char *word)

@@ -23,6 +23,27 @@ typedef struct tn_loader tn_loader;
  * source  torch.utils.data.TensorDataset */
 TN_API tn_dataset *tn_tensor_dataset(tn_tensor *x, tn_tensor *y);
 
+/* A dataset without labels: y is NULL, in batches too.
+ * x       [n, ...]
+ * errors  TN_ERROR_NULL, TN_ERROR_SHAPE (no dims), TN_ERROR_MEMORY
+ * cost    O(1) */
+TN_API tn_dataset *tn_feature_dataset(tn_tensor *x);
+
+/* How a dataset makes its batches itself: from many files, or with noise of its own. */
+typedef struct tn_dataset_functions {
+    /* Puts tensors with the n samples of `index` along their first dim in *x and *y, which are NULL before; *y may stay
+     * NULL. A loader with workers calls it from several threads at once, so what it gives may depend on the index
+     * alone. It fails by raising an error (tn_fail); the message reaches the caller of tn_loader_next. */
+    tn_status (*fetch)(void *context, const int64_t *index, int64_t n, tn_tensor **x, tn_tensor **y);
+    void (*destroy)(void *context); /* called once, when the dataset dies; may be NULL */
+} tn_dataset_functions;
+
+/* A dataset of `size` samples that are fetched when they are needed.
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (a negative size), TN_ERROR_MEMORY; then destroy is not called
+ * cost    O(1)
+ * source  torch.utils.data.Dataset */
+TN_API tn_dataset *tn_function_dataset(int64_t size, const tn_dataset_functions *functions, void *context);
+
 /* scikit-learn's make_moons(n_samples, noise=noise, random_state=random_state), bit for bit: two half circles,
  * shuffled, plus normal noise of standard deviation `noise` (0 still draws, as there).
  * x       [n_samples, 2], drawn in float64, then rounded
@@ -35,11 +56,18 @@ TN_API tn_dataset *tn_tensor_dataset(tn_tensor *x, tn_tensor *y);
  * source  sklearn.datasets.make_moons 1.2.1, NumPy RandomState (frozen by NEP 19) */
 TN_API tn_dataset *tn_make_moons(int64_t n_samples, double noise, uint64_t random_state, tn_dtype dtype);
 
-/* Samples of the dataset, and its two tensors, which belong to it.
+/* Samples of the dataset, and its two tensors, which belong to it; NULL for those that it does not have.
  * errors  TN_ERROR_NULL. Then, and while an error is pending, 0 and NULL */
 TN_API int64_t tn_dataset_size(const tn_dataset *dataset);
 TN_API tn_tensor *tn_dataset_x(const tn_dataset *dataset);
 TN_API tn_tensor *tn_dataset_y(const tn_dataset *dataset);
+
+/* What came with a table: the name of a column of x, how many classes the labels have, the name of a class. NULL and 0
+ * for what is not there: no header, no classes, classes that are numbers. The strings belong to the dataset.
+ * errors  TN_ERROR_NULL. Then, and while an error is pending, NULL and 0 */
+TN_API const char *tn_dataset_column_name(const tn_dataset *dataset, int64_t column);
+TN_API int64_t tn_dataset_class_count(const tn_dataset *dataset);
+TN_API const char *tn_dataset_class_name(const tn_dataset *dataset, int64_t number);
 
 typedef struct tn_loader_options {
     int64_t batch_size; /* 0: 1, as torch's DataLoader */

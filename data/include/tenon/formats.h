@@ -97,6 +97,41 @@ TN_API const char *tn_safetensors_metadata_find(const tn_safetensors *file, cons
 TN_API tn_status tn_save_safetensors(const char *path, const tn_named_tensor *tensors, int64_t n,
                                      const tn_safetensors_options *options);
 
+/* CSV */
+
+/* Whether the first row is a header. AUTO: it is one if none of its fields is a number. */
+typedef enum tn_csv_header { TN_CSV_HEADER_AUTO, TN_CSV_HEADER, TN_CSV_NO_HEADER } tn_csv_header;
+
+/* What the labels are: classes (y is int64, numbers from 0) or numbers (y has the dtype of x). */
+typedef enum tn_csv_target { TN_CSV_CLASSES, TN_CSV_NUMBERS } tn_csv_target;
+
+#define TN_MAX_CLASSES 65536
+
+typedef struct tn_csv_options {
+    tn_dtype dtype; /* of x: float32 (the zero value) or float64; each number is rounded to it once */
+    char delimiter; /* 0: a comma */
+    bool finite;    /* refuse nan and inf */
+    tn_csv_header header;
+    /* The column of labels: its name in the header, else its number, from 0, or from -1 for the last one on backwards.
+     * NULL: no column is. */
+    const char *label;
+    tn_csv_target target;
+    /* Labels that are whole numbers are the classes themselves, below this many; 0: below TN_MAX_CLASSES. Labels that
+     * are words (the first one decides) are numbered in the order of their bytes. */
+    int64_t classes;
+    const char *const *class_names; /* `classes` of them: the labels are among these, whatever they are. NULL: any */
+} tn_csv_options;
+
+/* A table of numbers: x [rows, columns without that of the labels], y [rows], or NULL without labels. Fields are plain
+ * decimals, nan, inf or infinity in any case; quotes may be around them. Nothing is guessed: an empty field, another
+ * number of fields, a word, a number that the dtype cannot hold, a label that is no class are errors that tell line and
+ * column. The dataset has the names of columns and classes, too.
+ * options  NULL: all zero
+ * errors   common; TN_ERROR_DTYPE; TN_ERROR_ARGUMENT (a delimiter that a number may have, classes out of range),
+ *          TN_ERROR_NAME (no column of that name or number), TN_ERROR_OVERFLOW
+ * cost     O(file), three walks */
+TN_API tn_dataset *tn_load_csv(const char *path, const tn_csv_options *options);
+
 TN_END
 
 #endif
