@@ -31,7 +31,7 @@ typedef struct tni_csv {
     int64_t columns, rows;
 } tni_csv;
 
-/* Reads the first record: how many columns there are, and whether it is a header, of which each field goes to `name`. */
+/* Reads the first record: how many columns there are, and whether it is a header; its fields then go to `name`. */
 tn_status tni_csv_begin(tni_csv *c, const tni_input *input, char delimiter, tn_csv_header header,
                         tn_status (*name)(void *context, int64_t row, const tni_field *f), void *context);
 

@@ -1,4 +1,4 @@
-/* CSV: headers, columns of labels, classes, quotes, and what each message says. The corpus of tests/hostile has more. */
+/* CSV: headers, columns of labels, classes, quotes, and what each message says. tests/hostile has more. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
