@@ -124,7 +124,7 @@ typedef struct tn_csv_options {
 
 /* A table of numbers: x [rows, columns without that of the labels], y [rows], or NULL without labels. Fields are plain
  * decimals, nan, inf or infinity in any case; quotes may be around them. Nothing is guessed: an empty field, another
- * number of fields, a word, a number that the dtype cannot hold, a label that is no class are errors that tell line and
+ * number of fields, a word, a number that the dtype cannot hold, a label that is no class are refused with line and
  * column. The dataset has the names of columns and classes, too.
  * options  NULL: all zero
  * errors   common; TN_ERROR_DTYPE; TN_ERROR_ARGUMENT (a delimiter that a number may have, classes out of range),
