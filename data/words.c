@@ -38,6 +38,21 @@ tn_status tni_words_make(tni_words *words, const tni_span *spans, int64_t n, con
     return TN_OK;
 }
 
+tn_status tni_words_copy(tni_words *words, const tni_words *from, const char *function)
+{
+    *words = (tni_words){0};
+    if (from->n == 0)
+        return TN_OK;
+    char **word = tn_allocate(from->bytes, function);
+    if (!word)
+        return tn_error_code();
+    memcpy(word, from->word, from->bytes);
+    for (int64_t i = 0; i < from->n; i++)
+        word[i] = (char *)word + (from->word[i] - (const char *)from->word);
+    *words = (tni_words){word, from->n, from->bytes};
+    return TN_OK;
+}
+
 void tni_words_free(tni_words *words)
 {
     tn_deallocate(words->word, words->bytes);

@@ -21,6 +21,7 @@ typedef struct tni_words {
 
 /* Copies n words; a doubled quote in them becomes one. words->n is 0 on failure. */
 tn_status tni_words_make(tni_words *words, const tni_span *spans, int64_t n, const char *function);
+tn_status tni_words_copy(tni_words *words, const tni_words *from, const char *function);
 void tni_words_free(tni_words *words);
 
 /* Distinct words, at most TN_MAX_CLASSES, each with a number. */
