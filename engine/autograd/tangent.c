@@ -225,6 +225,25 @@ tn_tensor *tni_tangent_find(const char *function, tn_tensor *x)
     return part;
 }
 
+static tn_status fail_shape(const char *function, const tn_tensor *x, const tn_tensor *t)
+{
+    char have[120], need[120];
+    tni_text_shape(have, sizeof have, t->sizes, t->ndim);
+    tni_text_shape(need, sizeof need, x->sizes, x->ndim);
+    return TNI_FAIL(TN_ERROR_FORWARD_AD, function, "the tangent has shape %s, the tensor %s: needed the same", have,
+                    need);
+}
+
+/* A tangent that was written by hand may have become anything. */
+static tn_status check_tangent(const char *function, const tn_tensor *x, tn_tensor *t)
+{
+    if (!tni_same_dims(x->sizes, x->ndim, t->sizes, t->ndim))
+        return fail_shape(function, x, t);
+    if (tni_tangent_of(function, t))
+        return TNI_FAIL(TN_ERROR_FORWARD_AD, function, "the tangent has a tangent itself, needed one without");
+    return tni_pending();
+}
+
 /* tni_tangent_put, in a scope of its own. */
 static tn_status put(const char *function, tn_tensor *x, tn_tensor *t, uint64_t level, bool written)
 {
@@ -249,7 +268,7 @@ tn_status tni_tangent_put(const char *function, tn_tensor *x, tn_tensor *t, uint
     uint64_t exclude = tni_this_thread.exclude;
     tn_scope scope = tn_scope_begin();
     tni_this_thread.exclude = exclude | TNI_KEY_DUAL;
-    if (!tni_pending())
+    if (!tni_pending() && check_tangent(function, x, t) == TN_OK)
         put(function, x, t, level, written);
     tni_this_thread.exclude = exclude;
     tn_scope_end(scope);
@@ -278,20 +297,13 @@ static tn_status check_dual(tn_tensor *x, tn_tensor *tangent)
         return TNI_FAIL(TN_ERROR_FORWARD_AD, "make_dual", "no level is open, needed enter_dual_level before");
     if (check_dtype("self", x) || check_dtype("tangent", tangent))
         return tni_pending();
-    bool dual = tni_tangent_of("make_dual", x), dual_tangent = tni_tangent_of("make_dual", tangent);
+    if (tni_tangent_of("make_dual", x))
+        return TNI_FAIL(TN_ERROR_FORWARD_AD, "make_dual", "self has a tangent already, needed one without");
     if (tni_pending())
         return tni_pending();
-    if (dual || dual_tangent)
-        return TNI_FAIL(TN_ERROR_FORWARD_AD, "make_dual", "%s has a tangent already, needed one without",
-                        dual ? "self" : "tangent");
     if (tangent->device != x->device)
         return TNI_FAIL(TN_ERROR_DEVICE, "make_dual", "self and tangent are on different devices, needed one");
-    if (tni_same_dims(x->sizes, x->ndim, tangent->sizes, tangent->ndim))
-        return TN_OK;
-    char have[120], need[120];
-    tni_text_shape(have, sizeof have, tangent->sizes, tangent->ndim);
-    tni_text_shape(need, sizeof need, x->sizes, x->ndim);
-    return TNI_FAIL(TN_ERROR_FORWARD_AD, "make_dual", "the tangent has shape %s, self %s: needed the same", have, need);
+    return TN_OK;
 }
 
 /* A view of x without tangent, which takes no part in x's either. */
@@ -301,8 +313,12 @@ static tn_tensor *aloof(tn_tensor *x)
     tni_this_thread.exclude = exclude | TNI_KEY_DUAL;
     tn_tensor *view = tni_tape_ops->alias(x);
     tni_this_thread.exclude = exclude;
-    if (view)
-        view->keys = (view->keys & ~TNI_KEY_DUAL) | TNI_KEY_ALOOF;
+    if (!view)
+        return NULL;
+    view->keys = (view->keys & ~TNI_KEY_DUAL) | TNI_KEY_ALOOF;
+    for (int d = 0; d < x->ndim; d++) /* also those of dims of size 1 */
+        view->strides[d] = x->strides[d];
+    view->contiguity = x->contiguity;
     return view;
 }
 
