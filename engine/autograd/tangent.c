@@ -9,7 +9,8 @@
  * make_dual's result is a view, yet its tangent is not a part of one of the base. So it is aloof: TNI_KEY_ALOOF.
  *
  * All tapes with a tangent are in one list, from which a level that closes takes its own. Tensors may die on any
- * thread, hence the lock. */
+ * thread, hence the lock. It also ends rings: the tangent of a recorded result may have been computed from the result,
+ * which its history then holds. */
 #include "autograd/tangent.h"
 
 #include <pthread.h>

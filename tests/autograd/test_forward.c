@@ -325,6 +325,71 @@ static void test_saved_tensors(void **state)
     end();
 }
 
-TEST_MAIN(test(test_over_reverse), test(test_gradient_of_tangents), test(test_saved_tensors),
+static tn_tensor *values_and_lists(tn_tensor *x, tn_tensor *t)
+{
+    tn_tensor *d = dual(x, t), *many[9];
+    for (int i = 0; i < 9; i++)
+        many[i] = i % 2 ? x : tn_div(d, x);
+    return tn_tangent(tn_cat(many, 9, 0));
+}
+
+static tn_tensor *written_views(tn_tensor *x, tn_tensor *t)
+{
+    tn_tensor *base = tn_zeros((int64_t[]){4}, 1, TN_FLOAT32), *view = tn_narrow(base, 0, 1, 2);
+    tn_tensor *other = tn_narrow(base, 0, 0, 2);
+    tn_copy_(view, dual(x, t));
+    tn_mul_(view, view);
+    tn_sqrt_(view);
+    tn_tangent(other);
+    return tn_tangent(base);
+}
+
+static tn_tensor *walked(tn_tensor *x, tn_tensor *t)
+{
+    tn_tensor *d = dual(x, t), *y = tn_sqrt(tn_mul(d, d)), *ones = tn_ones((int64_t[]){2}, 1, TN_FLOAT32);
+    tn_list *grads = y ? tn_grad(&y, &ones, 1, &d, 1, &(tn_grad_options){.create_graph = true}) : NULL;
+    return grads ? tn_tangent(tn_list_get(grads, 0)) : NULL;
+}
+
+typedef tn_tensor *(*program)(tn_tensor *x, tn_tensor *t);
+
+/* Runs it with allocation k failing; false if there was no such one. `grown`: blocks that stayed in use. */
+static bool fails_at(program run, bool tracked, int k, bool for_good, int64_t *grown)
+{
+    int64_t blocks = tn_get_memory_stats().live_blocks;
+    begin();
+    tn_tensor *x = V(2, 4), *t = V(1, 10);
+    tn_requires_grad_(x, tracked);
+    tn_fail_allocation(k, for_good);
+    tn_tensor *y = run(x, t);
+    bool failed = tn_allocation_failed();
+    tn_fail_allocation(-1, false);
+    if (tn_error_code() != (failed ? TN_ERROR_MEMORY : TN_OK) || !y != failed)
+        fail_msg("allocation %d%s: %s", k, for_good ? " and all after it" : "", tn_error_message());
+    tn_error_clear();
+    end();
+    *grown = tn_get_memory_stats().live_blocks - blocks;
+    return failed;
+}
+
+/* Any allocation may fail: the error says so, the level closes, and nothing stays behind it (a tangent's history
+ * may hold what it is the tangent of). The first round sets up what
+ * the thread keeps. */
+static void test_allocations(void **state)
+{
+    (void)state;
+    static const program programs[] = {values_and_lists, written_views, walked};
+    for (int p = 0; p < 3; p++)
+        for (int round = 0; round < 3; round++) {
+            int64_t grown;
+            for (int k = 0; fails_at(programs[p], p == 2, k, round == 2, &grown); k++) {
+                assert_true(k < 1000);
+                if (round > 0 && grown > 0)
+                    fail_msg("program %d, allocation %d: %d blocks stay in use", p, k, (int)grown);
+            }
+        }
+}
+
+TEST_MAIN(test(test_allocations), test(test_over_reverse), test(test_gradient_of_tangents), test(test_saved_tensors),
           test(test_product), test(test_who_has_none), test(test_levels), test(test_errors), test(test_writes),
           test(test_views), test(test_complex), test(test_numbers_and_absent_tangents))
