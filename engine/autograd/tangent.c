@@ -307,25 +307,46 @@ static tn_status check_dual(tn_tensor *x, tn_tensor *tangent)
     return TN_OK;
 }
 
+static tn_status alias_infer(tni_call *call, tni_meta *meta)
+{
+    tni_meta_view(meta, call->in[0]);
+    return TN_OK;
+}
+
+/* The gradient of the view is a view of the gradient. */
+static void dual_vjp(tni_vjp *v)
+{
+    v->grads[0] = tni_tape_ops->view(v->grad, v->grad->sizes, v->grad->ndim);
+}
+
+static void primal_vjp(tni_vjp *v)
+{
+    v->grads[0] = v->grad;
+}
+
+static const tni_derivative dual_derivative = {.name = "ViewBackward0", .linear = true, .vjp = dual_vjp};
+static const tni_derivative primal_derivative = {.name = "Identity", .linear = true, .vjp = primal_vjp};
+
+/* Not in the table: their results are made aloof here. */
+#define ALIAS .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .n_in = 1, .n_out = 1, .infer = alias_infer
+static const tni_op make_dual_op = {.name = TNI_NAMES_NEW(make_dual), ALIAS, .derivative = &dual_derivative};
+static const tni_op primal_op = {.name = TNI_NAMES_NEW(primal), ALIAS, .derivative = &primal_derivative};
+
 /* A view of x without tangent, which takes no part in x's either. */
-static tn_tensor *aloof(tn_tensor *x)
+static tn_tensor *aloof(const tni_op *op, tn_tensor *x)
 {
     uint64_t exclude = tni_this_thread.exclude;
     tni_this_thread.exclude = exclude | TNI_KEY_DUAL;
-    tn_tensor *view = tni_tape_ops->alias(x);
+    tn_tensor *view = tni_call_new(op, &x, NULL);
     tni_this_thread.exclude = exclude;
-    if (!view)
-        return NULL;
-    view->keys = (view->keys & ~TNI_KEY_DUAL) | TNI_KEY_ALOOF;
-    for (int d = 0; d < x->ndim; d++) /* also those of dims of size 1 */
-        view->strides[d] = x->strides[d];
-    view->contiguity = x->contiguity;
+    if (view)
+        view->keys = (view->keys & ~TNI_KEY_DUAL) | TNI_KEY_ALOOF;
     return view;
 }
 
 tn_tensor *tn_make_dual(tn_tensor *x, tn_tensor *tangent)
 {
-    tn_tensor *dual = check_dual(x, tangent) ? NULL : aloof(x);
+    tn_tensor *dual = check_dual(x, tangent) ? NULL : aloof(&make_dual_op, x);
     if (dual && tni_tangent_put("make_dual", dual, tangent, tni_this_thread.dual_level, false))
         tn_drop(&dual);
     return tni_pending() ? NULL : dual;
@@ -344,7 +365,7 @@ tn_tensor *tn_primal(tn_tensor *x)
 {
     if (tni_check_tensor("primal", 1, "self", x))
         return NULL;
-    return tni_this_thread.dual_level ? aloof(x) : shared("primal", x);
+    return tni_this_thread.dual_level ? aloof(&primal_op, x) : shared("primal", x);
 }
 
 tn_tensor *tn_tangent(tn_tensor *x)

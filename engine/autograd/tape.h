@@ -90,7 +90,7 @@ typedef struct tni_tape_operators {
     tn_tensor *(*as_strided)(tn_tensor *x, const int64_t *sizes, const int64_t *strides, int ndim, int64_t offset);
     tn_status (*copy_)(tn_tensor *self, tn_tensor *src);
     tn_status (*zero_)(tn_tensor *self);
-    tn_tensor *(*alias)(tn_tensor *x);
+    tn_tensor *(*view)(tn_tensor *x, const int64_t *sizes, int ndim);
     tn_tensor *(*expand)(tn_tensor *x, const int64_t *sizes, int ndim);
     tn_tensor *(*zero_tensor)(const int64_t *sizes, int ndim, tn_dtype dtype);
     /* the view of x with that geometry (offset from the storage's beginning, all in elements of the dtype), dtype

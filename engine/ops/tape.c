@@ -64,12 +64,6 @@ static tn_tensor *ones_like(tn_tensor *x)
     return tn_ones_like(x, TN_DTYPE_NONE, TN_PRESERVE_FORMAT);
 }
 
-/* A view, which prints as one that was viewed. */
-static tn_tensor *alias(tn_tensor *x)
-{
-    return tn_view(x, x->sizes, x->ndim);
-}
-
 static tn_tensor *empty_strided(const int64_t *sizes, const int64_t *strides, int ndim, tn_dtype dtype,
                                 tn_device device)
 {
@@ -83,7 +77,7 @@ static tn_tensor *empty_strided(const int64_t *sizes, const int64_t *strides, in
 static const tni_tape_operators operators = {
     .add = tn_add, .add_ = tn_add_, .sum_to = tni_sum_to, .to = tn_to, .real = tn_real, .clone = tn_clone,
     .detach = tn_detach, .ones_like = ones_like, .empty_strided = empty_strided, .as_strided = tn_as_strided,
-    .copy_ = tn_copy_, .zero_ = tn_zero_, .alias = alias, .expand = tn_expand, .zero_tensor = tn_zero_tensor,
+    .copy_ = tn_copy_, .zero_ = tn_zero_, .view = tn_view, .expand = tn_expand, .zero_tensor = tn_zero_tensor,
     .as_strided_node = tni_as_strided_node, .part = tni_part,
 };
 
