@@ -14,9 +14,9 @@ enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 static const char *const colour_words[] = {"auto", "always", "never", NULL};
 
 typedef struct settings {
-    const char *expression, *svg;
+    const char *expression, *svg, *dot;
     int colour;
-    bool json;
+    bool json, graph;
 } settings;
 
 static bool use_colour(const settings *asked, FILE *stream)
@@ -35,45 +35,90 @@ static bool is_stdout(const char *path)
                                       there.st_dev == here.st_dev && there.st_ino == here.st_ino);
 }
 
-static int refuse(const char *path)
+static int refuse(const char *option, const char *path)
 {
-    report("explain", "--svg: writing '%s' failed: %s", path, strerror(errno));
+    report("explain", "%s: writing '%s' failed: %s", option, path, strerror(errno));
     return EXIT_FAILED;
 }
 
 /* Into a device or pipe, which cannot be replaced. */
-static int write_through(const char *path, const char *text, size_t size)
+static int write_through(const char *option, const char *path, const char *text, size_t size)
 {
     FILE *stream = fopen(path, "w");
     if (!stream)
-        return refuse(path);
+        return refuse(option, path);
     bool written = fwrite(text, 1, size, stream) == size && fflush(stream) == 0;
     int number = errno;
     if (fclose(stream) == 0 && written)
         return EXIT_DONE;
     errno = written ? errno : number;
-    return refuse(path);
+    return refuse(option, path);
+}
+
+/* What goes into a file: the memory of the result, or (facts NULL) its graph. */
+typedef struct picture {
+    const explain_expression *it;
+    const explain_facts *facts;
+    tn_graph_format format;
+} picture;
+
+static bool draw(FILE *stream, const picture *p)
+{
+    if (!p->facts)
+        return explain_write_graph(stream, p->it, p->format, false);
+    explain_write_svg(stream, p->it, p->facts);
+    return true;
 }
 
 /* A regular file is replaced as a whole; what a symbolic link leads to is written, so that the link stays one. */
-static int write_picture(const char *path, const explain_expression *it, const explain_facts *facts)
+static int write_picture(const char *option, const char *path, const picture *p)
 {
     char *text = NULL;
     size_t size = 0;
     struct stat there;
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
-        return refuse(path);
-    explain_write_svg(stream, it, facts);
+        return refuse(option, path);
+    bool drawn = draw(stream, p);
     if (fclose(stream))
-        return refuse(path);
+        return refuse(option, path);
     int code = EXIT_DONE;
-    if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        code = write_through(path, text, size);
-    else if (tn_file_replace(path, &(tn_file_piece){text, size}, 1, "--svg"))
+    if (!drawn)
+        code = EXIT_FAILED;
+    else if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        code = write_through(option, path, text, size);
+    else if (tn_file_replace(path, &(tn_file_piece){text, size}, 1, option))
         code = EXIT_FAILED;
     free(text);
     return code;
+}
+
+/* Shows what was read: pictures into their files, and text or JSON unless a picture goes to standard output. */
+static int show(const settings *asked, const explain_expression *it, const explain_facts *facts)
+{
+    const struct {
+        const char *option, *path;
+        tn_graph_format format;
+    } pictures[] = {{"--svg", asked->svg, TN_GRAPH_SVG}, {"--dot", asked->dot, TN_GRAPH_DOT}};
+    bool drawn = false;
+    for (int i = 0; i < 2; i++) {
+        const picture p = {it, facts, pictures[i].format};
+        if (!pictures[i].path)
+            continue;
+        bool here = is_stdout(pictures[i].path);
+        if (here ? !draw(stdout, &p) : write_picture(pictures[i].option, pictures[i].path, &p) != EXIT_DONE)
+            return EXIT_FAILED;
+        drawn = drawn || here;
+    }
+    if (drawn)
+        return EXIT_DONE;
+    if (!facts)
+        return explain_write_graph(stdout, it, TN_GRAPH_TEXT, use_colour(asked, stdout)) ? EXIT_DONE : EXIT_FAILED;
+    if (asked->json)
+        explain_write_json(stdout, it, facts);
+    else
+        explain_write_text(stdout, it, facts, use_colour(asked, stdout));
+    return EXIT_DONE;
 }
 
 static int explain(const settings *asked)
@@ -94,15 +139,8 @@ static int explain(const settings *asked)
         else
             explain_write_trouble(stderr, asked->expression, &why, use_colour(asked, stderr));
         code = why.by_library ? EXIT_FAILED : EXIT_MISUSED;
-    } else if (explain_look(it->step[it->last].result, &facts)) {
-        bool picture = asked->svg && is_stdout(asked->svg);
-        code = asked->svg && !picture ? write_picture(asked->svg, it, &facts) : EXIT_DONE;
-        if (picture)
-            explain_write_svg(stdout, it, &facts);
-        else if (code == EXIT_DONE && asked->json)
-            explain_write_json(stdout, it, &facts);
-        else if (code == EXIT_DONE)
-            explain_write_text(stdout, it, &facts, use_colour(asked, stdout));
+    } else if (asked->graph || explain_look(it->step[it->last].result, &facts)) {
+        code = show(asked, it, asked->graph ? NULL : &facts);
     }
     if (tn_error_code())
         report("explain", "%s", tn_error_message());
@@ -124,12 +162,15 @@ static void write_help(const option_row *rows, int n)
          "  .view .reshape .T .t() .transpose .permute .unsqueeze .squeeze .expand .narrow .select\n"
          "  .flatten .diagonal .unfold .as_strided .contiguous .clone .chunk(3)[0] ...    chains of them\n"
          "  [1]  [:, 1::2]  [..., None]                         basic indices\n"
-         "  x = arange(12).view(3, 4); x.T                      names\n\n"
+         "  x = arange(12).view(3, 4); x.T                      names\n"
+         "  x @ w + b   -x / 2   .relu() .exp() .sum() .mean()  operators, and what else the library has\n"
+         "  requires_grad=True  .requires_grad_()  .detach()  .add_(1)  .backward()    for --graph\n\n"
          "Examples:\n"
          "  tenon explain \"arange(12).view(3, 4)[:, 1::2]\"      a slice: offset 1, stride (4, 2)\n"
          "  tenon explain \"arange(12).view(3, 4).T\"             which pair of strides stops view(-1)?\n"
          "  tenon explain \"arange(3).view(3, 1).expand(3, 4)\"   stride 0 reads a cell four times\n"
          "  tenon explain --svg t.svg \"arange(24).view(2, 3, 4).permute(2, 0, 1)\"\n"
+         "  tenon explain --graph \"w = ones(3, requires_grad=True); (w * 2).exp().sum()\"\n"
          "  tenon explain --json \"tensor([[1, 2], [3, 4]]).T.contiguous()\"\n\n"
          "Exit code: 0 done, 1 failed (the expression asks for what cannot be, such as a view that does\n"
          "not exist), 2 called wrongly (it cannot be read). With --json an error is one line on standard error:\n"
@@ -145,6 +186,15 @@ int command_explain(int argc, char **argv)
          .help = "draw the picture into FILE, device or pipe; '-': on standard output, instead of text",
          .kind = &option_text,
          .value = &asked.svg},
+        {.name = "graph",
+         .help = "show the graph that is recorded for the gradient instead; --svg and --dot draw it",
+         .kind = &option_flag,
+         .value = &asked.graph},
+        {.name = "dot",
+         .argument = "FILE",
+         .help = "with --graph: write it for Graphviz, where --svg would write the picture",
+         .kind = &option_text,
+         .value = &asked.dot},
         {.name = "color",
          .argument = "WHEN",
          .help = "'auto' (on a terminal, unless NO_COLOR is set), 'always' or 'never'",
@@ -165,6 +215,11 @@ int command_explain(int argc, char **argv)
         return EXIT_MISUSED;
     case OPTIONS_GO_ON:
         break;
+    }
+    if ((asked.dot && !asked.graph) || (asked.graph && asked.json)) {
+        report("explain", asked.json ? "--graph: found also --json, needed one of them"
+                                     : "--dot: found no --graph, needed both");
+        return EXIT_MISUSED;
     }
     return explain(&asked);
 }

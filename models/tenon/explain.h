@@ -106,6 +106,10 @@ void explain_pair_text(const explain_pair *pair, char *buf, size_t size);
 /* The tensor of another kind than its dtype and shape: whose memory it reads, in words. */
 void explain_origin(const explain_expression *it, char *buf, size_t size);
 
+/* The graph that was recorded for the result. False: there is none, or it could not be written, and the error is
+ * pending. */
+bool explain_write_graph(FILE *stream, const explain_expression *it, tn_graph_format format, bool colour);
+
 void explain_write_text(FILE *stream, const explain_expression *it, const explain_facts *facts, bool colour);
 void explain_write_svg(FILE *stream, const explain_expression *it, const explain_facts *facts);
 void explain_write_json(FILE *stream, const explain_expression *it, const explain_facts *facts);

@@ -261,6 +261,7 @@ bool reader_tensor(reader *r, int begin, int *step)
 {
     numbers *all = malloc(sizeof *all);
     tn_dtype dtype = TN_DTYPE_NONE;
+    bool requires = false;
     if (!all)
         return reader_fail(r, begin, r->at, "found no memory, needed some");
     all->n = 0;
@@ -268,12 +269,15 @@ bool reader_tensor(reader *r, int begin, int *step)
     for (int i = 0; i < EXPLAIN_NESTING; i++)
         all->size[i] = -1;
     bool read = reader_expect(r, '(', "'('") && skip_keyword(r) && read_numbers(r, all, 0);
-    if (read && reader_accept(r, ',') && reader_peek(r) != ')') {
-        read = reader_dtype(r, &dtype);
-        reader_accept(r, ',');
+    while (read && reader_accept(r, ',') && reader_peek(r) != ')') {
+        int length = reader_word(r);
+        read = reader_is(r, r->at, length, "requires_grad") ? reader_requires(r, &requires) : reader_dtype(r, &dtype);
     }
     read = read && reader_expect(r, ')', "',' or ')'");
-    read = read && reader_step(r, begin, -1, tensor_of(all, dtype), step);
+    tn_tensor *made = read ? tensor_of(all, dtype) : NULL;
+    if (made && requires)
+        tn_requires_grad_(made, true);
+    read = read && reader_step(r, begin, -1, tn_error_code() ? NULL : made, step);
     free(all);
     return read;
 }

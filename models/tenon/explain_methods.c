@@ -9,7 +9,7 @@
 
 /* parameters: "name:kind" with a blank between. I a whole number, L whole numbers, V whole numbers that may stand
  * without brackets around them, J one or more whole numbers, S number or bool, B bool, D dtype, O dtype or a tensor
- * that has it, M memory format, T tensor; ? may be left off. */
+ * that has it, M memory format, T tensor, X tensor or number; ? may be left off. */
 typedef struct method {
     const char *name, *parameters;
     const char *call;                             /* the operator where it has another name */
@@ -87,20 +87,22 @@ static const method methods[] = {
     {.name = "vsplit", .parameters = "indices_or_sections:J", .cut = &cut_vsplit},
     {.name = "dsplit", .parameters = "indices_or_sections:J", .cut = &cut_dsplit},
     {.name = "unbind", .parameters = "dim:I?", .cut = &cut_unbind},
+    {.name = "requires_grad_", .as = METHOD_ONLY, .parameters = "requires_grad:B?"},
+    {.name = "backward", .as = METHOD_ONLY, .parameters = "retain_graph:B?"},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static const method view_dtype = {.name = "view", .parameters = "dtype:D", .call = "view_dtype"};
 
 static const method creations[] = {
-    {.name = "arange", .parameters = "start:S? end:S? step:S? dtype:D?"},
-    {.name = "zeros", .parameters = "size:V dtype:D?"},
-    {.name = "ones", .parameters = "size:V dtype:D?"},
-    {.name = "full", .parameters = "size:L fill_value:S dtype:D?"},
-    {.name = "empty", .parameters = "size:V dtype:D?"},
-    {.name = "empty_strided", .parameters = "size:L stride:L dtype:D?"},
-    {.name = "eye", .parameters = "n:I m:I? dtype:D?"},
-    {.name = "linspace", .parameters = "start:S end:S steps:I dtype:D?"},
+    {.name = "arange", .parameters = "start:S? end:S? step:S? dtype:D? requires_grad:B?"},
+    {.name = "zeros", .parameters = "size:V dtype:D? requires_grad:B?"},
+    {.name = "ones", .parameters = "size:V dtype:D? requires_grad:B?"},
+    {.name = "full", .parameters = "size:L fill_value:S dtype:D? requires_grad:B?"},
+    {.name = "empty", .parameters = "size:V dtype:D? requires_grad:B?"},
+    {.name = "empty_strided", .parameters = "size:L stride:L dtype:D? requires_grad:B?"},
+    {.name = "eye", .parameters = "n:I m:I? dtype:D? requires_grad:B?"},
+    {.name = "linspace", .parameters = "start:S end:S steps:I dtype:D? requires_grad:B?"},
     {.name = "tensor", .parameters = ""},
 };
 enum { CREATIONS = sizeof creations / sizeof *creations };
@@ -166,6 +168,8 @@ static const char *needed_of(char kind)
     case 'D':
     case 'O':
         return "a dtype, such as torch.float64";
+    case 'X':
+        return "a tensor or a number";
     default:
         return "a tensor";
     }
@@ -180,7 +184,8 @@ static bool box(const reader *r, const given *from, const parameter *to, tn_valu
         value->kind = TN_VALUE_NONE;
         return true;
     }
-    if ((to->kind == 'S' && from->kind == GIVEN_NUMBER) || ((to->kind == 'I' || to->kind == 'J') && whole)) {
+    if (((to->kind == 'S' || to->kind == 'X') && from->kind == GIVEN_NUMBER) ||
+        ((to->kind == 'I' || to->kind == 'J') && whole)) {
         value->kind = TN_VALUE_SCALAR;
         value->as.scalar = from->number;
     } else if (to->kind == 'B' && from->kind == GIVEN_NUMBER && from->number.kind == TN_SCALAR_BOOL) {
@@ -199,7 +204,7 @@ static bool box(const reader *r, const given *from, const parameter *to, tn_valu
     } else if (to->kind == 'O' && from->kind == GIVEN_TENSOR) {
         value->kind = TN_VALUE_DTYPE;
         value->as.dtype = tn_tensor_dtype(r->it->step[from->step].result);
-    } else if (to->kind == 'T' && from->kind == GIVEN_TENSOR) {
+    } else if ((to->kind == 'T' || to->kind == 'X') && from->kind == GIVEN_TENSOR) {
         value->kind = TN_VALUE_TENSOR;
         value->as.tensor = r->it->step[from->step].result;
     } else {
@@ -315,6 +320,33 @@ const char *reader_nearest(const reader *r, int begin, int length, bool after_do
     return nearest_name(word, names, n);
 }
 
+/* A method of the table, or else an operator of the library that takes the tensor first. */
+typedef struct derived {
+    method method;
+    char name[32], parameters[160];
+} derived;
+
+static const method *find_method(const reader *r, int begin, int length, derived *room)
+{
+    const method *m = find(r, begin, length, methods, METHODS);
+    if (m || !explain_operator(r->text + begin, length, room->name, room->parameters, sizeof room->parameters))
+        return m;
+    room->method = (method){.name = room->name, .parameters = room->parameters};
+    return &room->method;
+}
+
+/* What changes how a tensor is recorded, and returns it. */
+static tn_tensor *call_for_gradient(const method *m, tn_tensor *self, const bound *with)
+{
+    const bool told = with->n > 0 && with->value[0].kind == TN_VALUE_SCALAR;
+    const bool on = told && with->value[0].as.scalar.value.i;
+    if (*m->name == 'r')
+        tn_requires_grad_(self, on || !told);
+    else
+        tn_backward_with(self, NULL, &(tn_backward_options){.retain_graph = on});
+    return tn_error_code() ? NULL : self;
+}
+
 static tn_tensor *call_method(const method *m, tn_tensor *self, const bound *with)
 {
     tn_value values[PARAMETERS + 1] = {{.kind = TN_VALUE_TENSOR, .as.tensor = self}};
@@ -329,6 +361,8 @@ static tn_tensor *call_method(const method *m, tn_tensor *self, const bound *wit
         memmove(values + 2, values + 3, 2 * sizeof *values);
         n--;
     }
+    if (strcmp(m->name, "requires_grad_") == 0 || strcmp(m->name, "backward") == 0)
+        return call_for_gradient(m, self, with);
     if (strcmp(m->name, "reshape_as") == 0)
         return tn_reshape(self, tn_sizes(values[1].as.tensor), tn_ndim(values[1].as.tensor));
     if (values[1].kind == TN_VALUE_FORMAT && strcmp(m->name, "contiguous") == 0)
@@ -387,9 +421,10 @@ bool reader_method(reader *r, int *step)
 {
     int begin = r->at++, length = reader_word(r), at = r->at, n = 0;
     given arguments[GIVEN_LIMIT];
+    derived room;
     if (!length)
         return reader_expected(r, "a method, such as view(3, 4) or T");
-    const method *m = find(r, at, length, methods, METHODS);
+    const method *m = find_method(r, at, length, &room);
     if (!m || m->as == FUNCTION_ONLY) {
         const char *near = m ? NULL : reader_nearest(r, at, length, true);
         char found[SHOWN_BYTES];
@@ -411,7 +446,8 @@ bool reader_method(reader *r, int *step)
 
 bool reader_function(reader *r, int begin, int length, int *step)
 {
-    const method *m = find(r, begin, length, methods, METHODS);
+    derived room;
+    const method *m = find_method(r, begin, length, &room);
     given arguments[GIVEN_LIMIT];
     int n;
     if (!m || m->as == METHOD_ONLY) {
@@ -491,5 +527,12 @@ bool reader_creation(reader *r, int begin, int length, int *step)
     bool end = with.n > 1 && with.value[1].kind != TN_VALUE_NONE, start = with.from[0] && !with.from[0]->word_length;
     if (strcmp(m->name, "arange") == 0 && !end && !start)
         return reader_fail(r, begin, r->at, "arange: found no end, needed arange(end) or arange(start, end, step?)");
-    return reader_step(r, begin, -1, create(m, &with), step);
+    parameter list[PARAMETERS];
+    const int last = parameters_of(m, list) - 1; /* requires_grad, which is no operator's */
+    bool requires = with.n > last && with.value[last].kind == TN_VALUE_SCALAR && with.value[last].as.scalar.value.i;
+    with.n = with.n > last ? last : with.n;
+    tn_tensor *made = create(m, &with);
+    if (made && requires)
+        tn_requires_grad_(made, true);
+    return reader_step(r, begin, -1, tn_error_code() ? NULL : made, step);
 }

@@ -2,15 +2,16 @@
  *
  *     text        statement { ";" statement } [ ";" ]
  *     statement   [ name "=" ] expression
- *     expression  ( [ "torch." ] function "(" arguments ")" | name | "(" expression ")" ) { method | index }
+ *     expression  product { ( "+" | "-" ) product }
+ *     product     operand { ( "*" | "/" | "@" ) operand }
+ *     operand     [ "-" ] ( number | [ "torch." ] function "(" arguments ")" | name | "(" expression ")" )
+ *                 { method | index }
  *     method      "." name [ "(" arguments ")" ]
  *     index       "[" item { "," item } "]"
  *
  * Each call is made as soon as it is read, so what is refused is refused at its own place. */
 #include <ctype.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "explain_reader.h"
@@ -31,8 +32,7 @@ bool reader_fail(reader *r, int begin, int end, const char *format, ...)
     return false;
 }
 
-/* A letter, digit or part of a character beyond ASCII: Python's names have those too. */
-static bool is_letter(const reader *r, int at)
+bool reader_letter(const reader *r, int at)
 {
     unsigned char c = at < r->end ? (unsigned char)r->text[at] : 0;
     return isalnum(c) || c == '_' || c >= 0x80;
@@ -48,7 +48,7 @@ static void translate(const reader *r, int begin, int end, bool named, char *buf
         from += prefix + 2;
     while (named && begin < end && (r->text[begin] == '.' || isspace((unsigned char)r->text[begin])))
         begin++;
-    while (named && begin + (int)used < end && is_letter(r, begin + (int)used))
+    while (named && begin + (int)used < end && reader_letter(r, begin + (int)used))
         used++;
     if (used)
         used = (size_t)snprintf(buf, size, "%.*s: ", (int)(used < 40 ? used : 40), r->text + begin);
@@ -93,7 +93,7 @@ int reader_word(reader *r)
     int length = 0;
     reader_peek(r);
     if (!isdigit((unsigned char)r->text[r->at]))
-        while (is_letter(r, r->at + length))
+        while (reader_letter(r, r->at + length))
             length++;
     return length;
 }
@@ -107,7 +107,7 @@ bool reader_is(const reader *r, int begin, int length, const char *word)
 static int token(const reader *r)
 {
     int length = 0;
-    while (is_letter(r, r->at + length))
+    while (reader_letter(r, r->at + length))
         length++;
     return length || r->at == r->end ? length : 1;
 }
@@ -143,146 +143,6 @@ bool reader_whole(reader *r, int64_t *value, const char *needed)
         return reader_found(r, begin, r->at, needed);
     *value = number.value.i;
     return true;
-}
-
-/* The digits of a whole number, of which those of a slice may be too large: *value is then the largest. */
-static bool whole_of(reader *r, int begin, bool negative, bool clamp, tn_scalar *value)
-{
-    uint64_t most = (uint64_t)INT64_MAX + negative, sum = 0;
-    bool over = false;
-    for (int i = begin; i < r->at; i++) {
-        uint64_t digit = (uint64_t)(r->text[i] - '0');
-        over = over || sum > (most - digit) / 10;
-        sum = sum * 10 + digit;
-    }
-    if (over && !clamp)
-        return reader_found(r, begin, r->at, "a number of at most 63 bits");
-    sum = over ? most : sum;
-    *value = tn_int(!negative ? (int64_t)sum : sum > INT64_MAX ? INT64_MIN : -(int64_t)sum);
-    return true;
-}
-
-/* Digits with an unsigned number's point, exponent and j; underscores no. strtod is not asked about hexadecimal
- * numbers, inf and nan. */
-static bool read_digits(reader *r, bool negative, bool clamp, tn_scalar *value, const char *needed)
-{
-    char digits[64], *end;
-    int length = 0, begin = r->at, ends;
-    bool whole = true;
-    for (; r->at < r->end; r->at++) {
-        char c = r->text[r->at];
-        bool sign = (c == '+' || c == '-') && r->at > begin && strchr("eE", r->text[r->at - 1]);
-        if (!isdigit((unsigned char)c) && c != '.' && c != 'e' && c != 'E' && !sign)
-            break;
-        whole = whole && isdigit((unsigned char)c);
-        if (length < (int)sizeof digits - 1)
-            digits[length++] = c;
-    }
-    digits[length] = '\0';
-    ends = r->at;
-    bool imaginary = ends < r->end && strchr("jJ", r->text[ends]);
-    r->at += imaginary;
-    bool cut = is_letter(r, r->at);
-    while (is_letter(r, r->at))
-        r->at++;
-    double number = strtod(digits, &end);
-    if (cut || *end || (!whole && ends - begin > length))
-        return reader_found(r, begin, r->at, needed);
-    if (whole && !imaginary)
-        return whole_of(r, begin, negative, clamp, value);
-    number = negative ? -number : number;
-    *value = imaginary ? tn_complex(negative ? -0.0 : 0.0, number) : tn_float(number);
-    return true;
-}
-
-/* [+-] digits, inf, nan, torch.inf, torch.nan. */
-static bool read_term(reader *r, bool clamp, tn_scalar *value, const char *needed)
-{
-    bool negative = false;
-    char c;
-    for (; (c = reader_peek(r)) == '-' || c == '+'; r->at++)
-        negative = negative != (c == '-');
-    int length = reader_word(r), begin = r->at;
-    if (reader_is(r, r->at, length, "torch") && r->text[r->at + length] == '.') {
-        r->at += length + 1;
-        length = reader_word(r);
-    }
-    bool infinite = reader_is(r, r->at, length, "inf"), not_a_number = reader_is(r, r->at, length, "nan");
-    if (infinite || not_a_number) {
-        double number = infinite ? INFINITY : NAN;
-        *value = tn_float(negative ? -number : number);
-        r->at += length;
-        return true;
-    }
-    r->at = begin;
-    if (!isdigit((unsigned char)c) && !(c == '.' && isdigit((unsigned char)r->text[r->at + 1])))
-        return reader_expected(r, needed);
-    return read_digits(r, negative, clamp, value, needed);
-}
-
-bool reader_bound(reader *r, int64_t *value, const char *needed)
-{
-    tn_scalar number;
-    reader_peek(r);
-    int begin = r->at;
-    if (reader_word(r))
-        return reader_expected(r, needed);
-    if (!read_term(r, true, &number, needed))
-        return false;
-    if (number.kind != TN_SCALAR_INT)
-        return reader_found(r, begin, r->at, needed);
-    *value = number.value.i;
-    return true;
-}
-
-/* "+2j" after a real number. */
-static bool read_imaginary(reader *r, tn_scalar *value)
-{
-    int begin = r->at, at;
-    char c = reader_peek(r);
-    if (c != '+' && c != '-')
-        return true;
-    for (at = r->at + 1; at < r->end && (isalnum((unsigned char)r->text[at]) || strchr(" .", r->text[at]) ||
-                                         (strchr("+-", r->text[at]) && strchr("eE", r->text[at - 1])));)
-        at++;
-    while (r->text[at - 1] == ' ')
-        at--;
-    if (!strchr("jJ", r->text[at - 1])) {
-        r->at = begin;
-        return true;
-    }
-    tn_scalar part;
-    if (!read_term(r, false, &part, "an imaginary number, such as 2j"))
-        return false;
-    double re = value->kind == TN_SCALAR_FLOAT ? value->value.f : (double)value->value.i;
-    if (part.kind == TN_SCALAR_COMPLEX)
-        *value = tn_complex(re, part.value.c.im);
-    return true;
-}
-
-bool reader_number(reader *r, tn_scalar *value, const char *needed)
-{
-    int length = reader_word(r);
-    bool yes = reader_is(r, r->at, length, "True"), no = reader_is(r, r->at, length, "False");
-    if (yes || no) {
-        *value = tn_bool(yes);
-        r->at += length;
-        return true;
-    }
-    return read_term(r, false, value, needed) && (value->kind == TN_SCALAR_COMPLEX || read_imaginary(r, value));
-}
-
-bool reader_is_number(reader *r)
-{
-    char c = reader_peek(r);
-    int length = reader_word(r), at = r->at;
-    if (reader_is(r, at, length, "torch") && r->text[at + length] == '.') {
-        at += length + 1;
-        for (length = 0; is_letter(r, at + length);)
-            length++;
-    }
-    return isdigit((unsigned char)c) || strchr("+-", c) || c == '.' || reader_is(r, at, length, "inf") ||
-           reader_is(r, at, length, "nan") || reader_is(r, at, length, "True") || reader_is(r, at, length, "False");
 }
 
 /* Without "torch." float, int and complex are Python's own types. */
@@ -343,6 +203,22 @@ bool reader_dtype(reader *r, tn_dtype *dtype)
     return true;
 }
 
+bool reader_requires(reader *r, bool *requires)
+{
+    static const char needed[] = "True or False";
+    tn_scalar number;
+    r->at += reader_word(r);
+    if (!reader_expect(r, '=', "'='"))
+        return false;
+    int begin = (reader_peek(r), r->at);
+    if (!reader_number(r, &number, needed))
+        return false;
+    if (number.kind != TN_SCALAR_BOOL)
+        return reader_found(r, begin, r->at, needed);
+    *requires = number.value.i;
+    return true;
+}
+
 /* (2, 3), [2, 3], (2,) or (): whole numbers; (3) is a number. */
 static bool read_list(reader *r, given *argument, char close)
 {
@@ -366,6 +242,18 @@ static bool read_list(reader *r, given *argument, char close)
     return true;
 }
 
+/* A tensor or number that operators may stand in. */
+static bool read_computed(reader *r, given *argument)
+{
+    operand value;
+    if (!reader_operand(r, &value))
+        return false;
+    argument->kind = value.is_number ? GIVEN_NUMBER : GIVEN_TENSOR;
+    argument->number = value.number;
+    argument->step = value.step;
+    return true;
+}
+
 static bool read_value(reader *r, given *argument)
 {
     static const char needed[] = "a number, a list of numbers, a dtype or a tensor";
@@ -374,8 +262,11 @@ static bool read_value(reader *r, given *argument)
     if (c == '(' || c == '[') {
         if (!read_list(r, argument, c == '(' ? ')' : ']'))
             return false;
-    } else if (c && reader_is_number(r)) {
+    } else if (c && reader_is_number(r) && reader_number_alone(r)) {
         if (!reader_number(r, &argument->number, needed))
+            return false;
+    } else if (c && strchr("-+.0123456789", c)) {
+        if (!read_computed(r, argument))
             return false;
     } else {
         int begin = r->at, length = reader_word(r);
@@ -388,8 +279,7 @@ static bool read_value(reader *r, given *argument)
             r->at += length;
         } else if (length) {
             r->at = begin;
-            argument->kind = GIVEN_TENSOR;
-            if (!reader_expression(r, &argument->step))
+            if (!read_computed(r, argument))
                 return false;
         } else {
             return reader_expected(r, needed);
@@ -480,21 +370,26 @@ static bool read_named(reader *r, int *step)
     return reader_expected(r, "a function that makes a tensor, such as arange(12), or a name given before with =");
 }
 
-bool reader_expression(reader *r, int *step)
+bool reader_primary(reader *r, operand *value)
 {
+    *value = (operand){.step = -1};
     if (++r->depth > EXPLAIN_NESTING)
         return reader_fail(r, r->at, r->at + 1, "found more than %d brackets within each other, needed fewer",
                            EXPLAIN_NESTING);
     if (reader_accept(r, '(')) {
-        if (!reader_expression(r, step) || !reader_expect(r, ')', "')'"))
+        if (!reader_operand(r, value) || !reader_expect(r, ')', "')'"))
+            return false;
+    } else if (reader_is_number(r) && !strchr("+-", reader_peek(r))) {
+        value->is_number = true;
+        if (!reader_term(r, false, &value->number, "a number"))
             return false;
     } else if (!reader_word(r)) {
         return reader_expected(r, "a tensor, such as arange(12)");
-    } else if (!read_named(r, step)) {
+    } else if (!read_named(r, &value->step)) {
         return false;
     }
-    for (char c; (c = reader_peek(r)) == '.' || c == '[';)
-        if (!(c == '.' ? reader_method(r, step) : reader_index(r, step)))
+    for (char c; !value->is_number && ((c = reader_peek(r)) == '.' || c == '[');)
+        if (!(c == '.' ? reader_method(r, &value->step) : reader_index(r, &value->step)))
             return false;
     r->depth--;
     return true;

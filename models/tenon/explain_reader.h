@@ -54,6 +54,9 @@ bool reader_expect(reader *r, char c, const char *needed);
 /* Length of the identifier that is next, 0 if there is none. */
 int reader_word(reader *r);
 
+/* A letter, digit or part of a character beyond ASCII: Python's names have those too. */
+bool reader_letter(const reader *r, int at);
+
 bool reader_is(const reader *r, int begin, int length, const char *word);
 
 /* A whole number with its sign. */
@@ -65,6 +68,12 @@ bool reader_bound(reader *r, int64_t *value, const char *needed);
 /* One number, complex ones, inf and nan among them, True or False. */
 bool reader_number(reader *r, tn_scalar *value, const char *needed);
 
+/* [+-] digits, inf, nan, torch.inf, torch.nan; clamp: a whole number may be too large. */
+bool reader_term(reader *r, bool clamp, tn_scalar *value, const char *needed);
+
+/* Whether the number that is next is no part of something computed, such as 2 * x. */
+bool reader_number_alone(reader *r);
+
 /* Whether what is next can begin one. */
 bool reader_is_number(reader *r);
 
@@ -74,8 +83,22 @@ bool reader_dtype(reader *r, tn_dtype *dtype);
 /* What stands between ( and ), both included; *n of them. */
 bool reader_arguments(reader *r, given *arguments, int *n);
 
-/* An expression up to what cannot be part of it; *step is its last step. */
+/* What stands on a side of an operator. */
+typedef struct operand {
+    bool is_number;
+    tn_scalar number;
+    int step; /* of a tensor */
+} operand;
+
+/* An expression up to what cannot be part of it; *step is its last step. It may be a number for reader_operand. */
 bool reader_expression(reader *r, int *step);
+bool reader_operand(reader *r, operand *value);
+
+/* What has no operator outside of brackets. */
+bool reader_primary(reader *r, operand *value);
+
+/* "True" or "False" after "requires_grad=". */
+bool reader_requires(reader *r, bool *requires);
 
 /* Adds a step; *step is its number. */
 bool reader_step(reader *r, int begin, int self, tn_tensor *result, int *step);
@@ -89,6 +112,10 @@ bool reader_creation(reader *r, int begin, int length, int *step);
 bool reader_function(reader *r, int begin, int length, int *step);
 bool reader_tensor(reader *r, int begin, int *step); /* tensor: what stands in its brackets */
 bool explain_is_creation(const reader *r, int begin, int length);
+
+/* Whether the library has an operator of that name which takes a tensor first, and what tenon explain can read after
+ * it: then its name, and its other parameters as explain_methods.c writes them. */
+bool explain_operator(const char *name, int length, char buf[32], char *parameters, size_t size);
 
 /* The closest of all function and method names to the word in the text, or NULL. */
 const char *reader_nearest(const reader *r, int begin, int length, bool after_dot);
