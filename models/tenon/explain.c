@@ -133,7 +133,9 @@ static int explain(const settings *asked)
     }
     tn_set_memory_limit(EXPLAIN_MEMORY);
     tn_scope scope = tn_scope_begin();
-    if (!explain_read(asked->expression, it, &why)) {
+    const bool read = explain_read(asked->expression, it, &why);
+    tn_no_grad(); /* looking at it is not recorded */
+    if (!read) {
         if (report_is_json())
             report_json(why.message, why.column);
         else

@@ -180,6 +180,54 @@ static void deep(void **state)
     tn_scope_end(scope);
 }
 
+/* Boxes of the picture do not touch and are within it. */
+static void check_boxes(const char *svg, unsigned seed)
+{
+    enum { BOXES = 512 };
+    static int box[BOXES][4];
+    int n = 0, width = 0, height = 0;
+    const char *at = svg;
+    sscanf(strstr(svg, "width="), "width=\"%d\" height=\"%d\"", &width, &height);
+    while ((at = strstr(at, "<rect x=")) && n < BOXES) {
+        int *b = box[n++];
+        assert_int_equal(sscanf(at, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"", b, b + 1, b + 2, b + 3), 4);
+        at++;
+        if (b[0] < 0 || b[1] < 0 || b[0] + b[2] > width || b[1] + b[3] > height)
+            fail_msg("seed %u: box %d is outside", seed, n - 1);
+        for (int k = 0; k < n - 1; k++)
+            if (b[0] < box[k][0] + box[k][2] && box[k][0] < b[0] + b[2] && b[1] < box[k][1] + box[k][3] &&
+                box[k][1] < b[1] + b[3])
+                fail_msg("seed %u: boxes %d and %d overlap", seed, k, n - 1);
+    }
+    assert_true(n > 1);
+}
+
+/* Random graphs: whatever their form, boxes keep apart, and the same graph gives the same picture. */
+static void pictures(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        tn_scope scope = tn_scope_begin();
+        tn_tensor *made[40];
+        uint32_t random = seed * 2654435761u;
+        int n = 3 + (int)(seed % 37);
+        for (int i = 0; i < n; i++) {
+            random = random * 1664525u + 1013904223u;
+            int a = i ? (int)(random >> 8) % i : 0, b = i ? (int)(random >> 16) % i : 0;
+            made[i] = i == 0 || random >> 29 == 0 ? leaf(2, 1)
+                      : random >> 31              ? tn_exp(made[a])
+                                                  : tn_mul(made[a], made[b]);
+        }
+        tn_tensor *y = sum(tn_cat(made, n, 0));
+        check_boxes(write_in(y, TN_GRAPH_SVG, NULL), seed);
+        memcpy(&again, &written, sizeof again);
+        assert_string_equal(write_in(y, TN_GRAPH_SVG, NULL), again.bytes);
+        write_in(y, TN_GRAPH_SVG, &(tn_graph_options){.max_nodes = 6});
+        check_boxes(written.bytes, seed);
+        tn_scope_end(scope);
+    }
+}
+
 static void check_refused(tn_tensor *const *x, int n, tn_graph_format format, const tn_graph_options *options,
                           tn_text_writer write, tn_status status)
 {
@@ -239,4 +287,4 @@ static void out_of_memory(void **state)
 }
 
 TEST_MAIN(test(as_text), test(versions), test(by_hand), test(hostile_names), test(several_roots), test(deep),
-          test(refused), test(out_of_memory))
+          test(pictures), test(refused), test(out_of_memory))

@@ -150,8 +150,16 @@ static void grow(void)
                                         "torch.arange(2,10,2)",
                                         "x = arange(6); x",
                                         "empty_strided((2,3),(1,2))",
-                                        "ones(2, 2, dtype=torch.complex64)"};
+                                        "ones(2, 2, dtype=torch.complex64)",
+                                        "w = ones(2, 3, requires_grad=True); w",
+                                        "tensor([[1., 2.], [3., 4.]], requires_grad=True)",
+                                        "x = ones(3, requires_grad=True).exp(); x",
+                                        "-arange(3.)",
+                                        "(2 * ones(2, 2) + 1/4)"};
+    static const char *const signs[] = {" + ", " - ", " * ", " / ", " @ ", "*-", "+", "; "};
     static const char *const methods[] = {
+        "exp",          "relu",         "add_",       "mul",          "sum",             "mean",   "backward",
+        "matmul",       "sqrt_",        "zero_",      "requires_grad_", "repeat",        "flip",   "masked_fill",
         "view",         "reshape",      "flatten",    "ravel",        "transpose",       "t",      "T",
         "mT",           "permute",      "movedim",    "squeeze",      "unsqueeze",       "expand", "narrow",
         "select",       "diagonal",     "unfold",     "as_strided",   "contiguous",      "clone",  "chunk",
@@ -171,6 +179,14 @@ static void grow(void)
     for (int n = (int)draw(6); n > 0; n--) {
         if (draw(4) == 0) {
             add_index();
+            continue;
+        }
+        if (draw(6) == 0) {
+            add(PICK(signs));
+            if (draw(3))
+                add(PICK(roots));
+            else
+                add_number();
             continue;
         }
         const char *method = PICK(methods);
@@ -265,6 +281,7 @@ static void check_read(const explain_expression *it, unsigned seed, FILE *sink)
 {
     explain_facts facts;
     tn_tensor *x = it->step[it->last].result;
+    const tn_grad_mode mode = tn_no_grad();
     if (!explain_look(x, &facts))
         fail_msg("seed %u: %s\nlook: %s", seed, text, tn_error_message());
     bool flat = tn_view(x, &facts.numel, 1) != NULL;
@@ -287,8 +304,12 @@ static void check_read(const explain_expression *it, unsigned seed, FILE *sink)
         free(svg);
     }
     explain_write_json(sink, it, &facts);
+    for (int format = TN_GRAPH_TEXT; format <= TN_GRAPH_SVG; format++)
+        if (!explain_write_graph(sink, it, (tn_graph_format)format, draw(2)) && !tn_requires_grad(x))
+            tn_error_clear();
     if (tn_error_code())
         fail_msg("seed %u: %s\nleft an error: %s", seed, text, tn_error_message());
+    tn_grad_mode_restore(mode);
 }
 
 static void test_no_text_harms(void **unused)

@@ -151,6 +151,53 @@ static void test_refusals(void **unused)
     EXPECT("--colour never x", 2, "did you mean '--color'?");
 }
 
+/* Operators between tensors and numbers, with Python's precedence, and methods that no table names. */
+static void test_operators(void **unused)
+{
+    (void)unused;
+    EXPECT("'2 - arange(3) * 2 + 1/4'", 0, "which holds -1.75");
+    EXPECT("-- '-(arange(3) + 1) * 2'", 0, "which holds -6");
+    EXPECT("'tensor([[1, 2], [3, 4]]) @ tensor([1, 10]) - 1'", 0, "which holds 42");
+    EXPECT("'(1 + 2 * 3) * ones(2)'", 0, "which holds 7.0");
+    EXPECT("'torch.add(arange(2), 2 * 3 - 1)'", 0, "add(arange(2), 2 * 3 - 1)", "which holds 6");
+    EXPECT("'x = arange(3); x.add_(1); x.mul(x - 1)'", 0, "the same tensor", "which holds 6");
+    EXPECT("'arange(4.).sqrt().sum()'", 0, "4.146");
+    EXPECT("'arange(4).repeat((2,)).flip(0)'", 0, "(8,)");
+    EXPECT("'ones(2) + ones(3)'", 1, "column 1: ", "^~~~~~~~~~~~~~~~~");
+    EXPECT("'1 + 2'", 2, "column 1: found '1 + 2', needed a tensor");
+    EXPECT("'ones(2) * (1 / 0)'", 2, "needed a divisor that is not 0");
+    EXPECT("'ones(2) +'", 2, "column 10: found the end, needed a tensor");
+    EXPECT("'ones(2) * 9223372036854775807 * (9223372036854775807 + 1)'", 2, "at most 63 bits");
+    EXPECT("'ones(2).resize_(3)'", 2, "found 'resize_', needed a method");
+    EXPECT("'ones(2).add(ones(2), x=1)'", 2, "needed an argument of add(other, alpha?)");
+}
+
+static void test_graph(void **unused)
+{
+    (void)unused;
+    EXPECT("--graph 'w = ones(3, requires_grad=True); (w * 2).exp().sum()'", 0,
+           "3 nodes, 1 leaf, 1 saved tensor (12 bytes)\nn0  SumBackward0  float32 []   0 self -> n1  (root)\n",
+           "n2  MulBackward0  float32 [3]  0 self -> x0 w\n      saves other, a number\nx0  leaf ");
+    EXPECT("--graph 'x = tensor([[1., 2.]], requires_grad=True); w = ones(2, 2).requires_grad_(); "
+           "(x @ w).relu().mean().backward()'",
+           0, "MmBackward0", "0 self -> x0 x, 1 other -> x1 w", "given up by a walk", "requires_grad, has grad: x");
+    EXPECT("--graph 'x = ones(2, requires_grad=True); y = x.exp(); y.detach().add_(1); y'", 0,
+           "version 0, now 1: written since", "1 written since");
+    EXPECT("--graph --color always 'ones(2, requires_grad=True) * 2'", 0, "\033[32mx0\033[0m");
+    EXPECT("--graph --dot - 'ones(2, requires_grad=True) * 2'", 0, "digraph tenon {", "x0 -> n0 [label=\"0\"];");
+    EXPECT("--graph --svg - 'w = ones(2, requires_grad=True); w * 2'", 0, "<svg ", ">w</text>", "</svg>\n");
+    assert_null(strstr(said, "digraph"));
+    EXPECT("--graph 'arange(3)'", 1, "the result requires no gradient", "needed requires_grad=True");
+    EXPECT("--graph 'arange(3, requires_grad=True)'", 1, "column 1: arange: the tensor is int64, needed a floating");
+    EXPECT("--graph 'ones(2, requires_grad=1)'", 2, "requires_grad: found '1', needed True or False");
+    EXPECT("--graph 'tensor(1., requires_grad=2)'", 2, "found '2', needed True or False");
+    EXPECT("--graph 'x = ones(2, requires_grad=True); x.add_(1)'", 1, "column 35: add_: ");
+    EXPECT("--graph --svg /nowhere/x.svg 'ones(2, requires_grad=True) * 2'", 1, "/nowhere/x.svg");
+    EXPECT("--dot - 'arange(3)'", 2, "--dot: found no --graph");
+    EXPECT("--graph --json 'arange(3)'", 2, "--graph: found also --json");
+    EXPECT("--help", 0, "--graph ", "--dot FILE", "requires_grad=True");
+}
+
 static void test_options(void **unused)
 {
     (void)unused;
@@ -238,4 +285,4 @@ static void test_json_errors(void **unused)
 }
 
 TEST_MAIN(test(test_the_lessons_views), test(test_odd_tensors), test(test_spellings), test(test_refusals),
-          test(test_options), test(test_places), test(test_json_errors))
+          test(test_operators), test(test_graph), test(test_options), test(test_places), test(test_json_errors))
