@@ -20,9 +20,10 @@ static double weight(int64_t m)
     return tni_probe_value((uint64_t)m);
 }
 
+/* Sizes up to 2.5: what rounds tangents is seen. */
 static double direction(int64_t c)
 {
-    return tni_probe_value((uint64_t)c + 500);
+    return 2.5 * tni_probe_value((uint64_t)c + 500);
 }
 
 /* other: what the derivative is compared with. input: its number, or n for all together. */

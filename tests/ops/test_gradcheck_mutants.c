@@ -12,11 +12,15 @@
 #include "dispatch/op.h"
 #include "support/test.h"
 
-typedef enum mutation { SHIFTED, SCALED, NEGATED, DROPPED, CUT, TANGENT, MUTATIONS } mutation;
+typedef enum mutation { SHIFTED, SCALED, NEGATED, DROPPED, CUT, TANGENT, CALLED_LINEAR, MUTATIONS } mutation;
 
-static const char *const words[MUTATIONS] = {
-    [SCALED] = "scaled by 1.01",   [NEGATED] = "negated",         [DROPPED] = "dropped",
-    [SHIFTED] = "shifted by 0.01", [CUT] = "without its history", [TANGENT] = "the tangent scaled by 1.01"};
+static const char *const words[MUTATIONS] = {[SCALED] = "scaled by 1.01",
+                                             [NEGATED] = "negated",
+                                             [DROPPED] = "dropped",
+                                             [SHIFTED] = "shifted by 0.01",
+                                             [CUT] = "without its history",
+                                             [TANGENT] = "the tangent scaled by 1.01",
+                                             [CALLED_LINEAR] = "of an operator that is called linear"};
 
 static const tni_derivative *genuine;
 static mutation how;
@@ -94,7 +98,11 @@ static bool try(int number, tn_operator_check *check)
     broken.vjp = broken_vjp;
     if (how == TANGENT)
         broken.jvp = broken_jvp;
-    applied = false;
+    if (how == CALLED_LINEAR) {
+        broken.vjp = genuine->vjp;
+        broken.linear = true;
+    }
+    applied = how == CALLED_LINEAR;
     replace(op, &broken);
     tn_status status = tn_gradcheck_operator(number, NULL, check);
     replace(op, genuine);
@@ -115,11 +123,16 @@ static void each_is_noticed(void **state)
             continue;
         for (input = 0; input < inputs; input++)
             for (how = SHIFTED; how < MUTATIONS; how++) {
-                if (how == TANGENT && (input > 0 || !derivative->jvp))
+                if ((how == TANGENT && (input > 0 || !derivative->jvp)) ||
+                    (how == CALLED_LINEAR && (input > 0 || derivative->linear)))
                     continue;
                 if (!try(i, &check)) {
                     if (how == SHIFTED) /* nobody asks for this gradient: an index, a mask */
                         break;
+                    continue;
+                }
+                if (how == CALLED_LINEAR && check.verdict == TN_OPERATOR_OK) {
+                    printf("%s is linear, and might be called so\n", check.name);
                     continue;
                 }
                 of[how]++;
