@@ -122,12 +122,14 @@ tni_edge tni_edge_of(const char *function, tn_tensor *x)
 void tni_set_retainer(tni_tape *tape, tni_node *node)
 {
     tni_node *old = tape->retainer;
+    if (old == node)
+        return;
     if (node) {
         tni_ref(&node->object.references);
         node->retains = tape;
     }
     tape->retainer = node;
-    if (!old || old == node)
+    if (!old)
         return;
     if (old->retains == tape)
         old->retains = NULL;

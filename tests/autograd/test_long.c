@@ -83,6 +83,7 @@ static void step(tn_tensor *w, tn_tensor *x)
     tn_tensor *h = tn_mul(x, w), *part = tn_narrow(h, 0, 1, 2);
     int64_t handle = tn_register_hook(w, seen, &calls);
     tn_retain_grad(h);
+    tn_retain_grad(h); /* once more changes nothing */
     tn_mul_(part, tn_narrow(x, 0, 0, 2));
     tn_tensor *loss = sum(tn_mul(h, h)), *const outputs[] = {loss}, *const inputs[] = {w};
     tn_list *grads = tn_grad(outputs, NULL, 1, inputs, 1, &(tn_grad_options){.create_graph = true});

@@ -239,6 +239,8 @@ void replay_run(replay *r, const json_t *program)
 
 void replay_free(replay *r)
 {
+    for (int i = 0; i < r->n_names; i++) /* a gradient that has a history may hold its own tensor */
+        tn_set_grad(r->names[i].tensor, NULL);
     json_decref(r->observed);
     json_decref(r->attempts);
     json_decref(r->printed);
