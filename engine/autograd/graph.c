@@ -81,13 +81,49 @@ const char *tni_graph_id(const tni_graph *graph, size_t place, char buf[24])
     return buf;
 }
 
-const char *tni_graph_name(const tni_graph *graph, const tn_tensor *leaf)
+/* Bytes of the character of UTF-8 that text begins with; 0: it is none. */
+static int character(const unsigned char *text)
+{
+    const unsigned char c = text[0];
+    int n = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+    for (int i = 1; i < n; i++)
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+    bool wrong = (c == 0xE0 && text[1] < 0xA0) || (c == 0xED && text[1] > 0x9F) || (c == 0xF0 && text[1] < 0x90) ||
+                 (c == 0xF4 && text[1] > 0x8F) || (c == 0xEF && text[1] == 0xBF && text[2] > 0xBD);
+    return wrong ? 0 : n;
+}
+
+static const char *cleaned(const char *text, char buf[TNI_GRAPH_NAME])
+{
+    size_t used = 0;
+    while (*text && used + 8 < TNI_GRAPH_NAME) {
+        int n = character((const unsigned char *)text);
+        if (n > 1)
+            memcpy(buf + used, text, (size_t)n);
+        else
+            buf[used] = n == 0 ? '?' : (unsigned char)*text < 32 || *text == 127 ? ' ' : *text;
+        n = n ? n : 1;
+        used += (size_t)n;
+        text += n;
+    }
+    buf[used] = '\0';
+    return buf;
+}
+
+const char *tni_graph_name(const tni_graph *graph, const tn_tensor *leaf, char buf[TNI_GRAPH_NAME])
 {
     const tn_graph_options *options = graph->options;
     for (int i = 0; i < options->n_names; i++)
         if (options->named[i] == leaf)
-            return options->names[i];
+            return options->names[i] ? cleaned(options->names[i], buf) : NULL;
     return NULL;
+}
+
+const char *tni_graph_node_name(const tni_node *node, char buf[TNI_GRAPH_NAME])
+{
+    char made[TNI_GRAPH_NAME];
+    return cleaned(tni_node_name(node, made, sizeof made), buf);
 }
 
 static const char *shape_text(tni_shape shape, char *buf, size_t size)
@@ -128,12 +164,17 @@ void tni_graph_saving(const tni_node *node, int i, char *buf, size_t size)
         snprintf(buf + n, size - (size_t)n, ", now %u: written since", x->counter->version);
 }
 
-const char *tni_graph_leaf_state(const tn_tensor *leaf)
+bool tni_graph_has_grad(const tn_tensor *leaf)
 {
     const tni_tape *tape = tni_tape_of(leaf);
+    return tape && tape->grad;
+}
+
+const char *tni_graph_leaf_state(const tn_tensor *leaf)
+{
     if (!tni_requires_grad(leaf))
         return "requires no gradient any more";
-    return tape && tape->grad ? "requires_grad, has grad" : "requires_grad, no grad yet";
+    return tni_graph_has_grad(leaf) ? "requires_grad, has grad" : "requires_grad, no grad yet";
 }
 
 static const char *plural(size_t n)
@@ -155,7 +196,7 @@ void tni_graph_summary(const tni_graph *graph, char *buf, size_t size)
 void tni_graph_rest(const tni_graph *graph, char *buf, size_t size)
 {
     enum { NAMES = 12, LENGTH = 48 };
-    char names[NAMES][LENGTH], made[64];
+    char names[NAMES][LENGTH], made[TNI_GRAPH_NAME];
     size_t count[NAMES] = {0}, others = 0, rest = graph->n_nodes - graph->shown_nodes;
     size_t leaves = graph->n_leaves - graph->shown_leaves;
     int known = 0, n = 0;
@@ -163,7 +204,7 @@ void tni_graph_rest(const tni_graph *graph, char *buf, size_t size)
     if (!rest && !leaves)
         return;
     for (size_t at = graph->shown_nodes; at < graph->n_nodes; at++) {
-        const char *name = tni_node_name(tni_edge_node(tni_graph_at(graph, at)), made, sizeof made);
+        const char *name = tni_graph_node_name(tni_edge_node(tni_graph_at(graph, at)), made);
         int i = 0;
         while (i < known && strncmp(names[i], name, LENGTH - 1) != 0)
             i++;
@@ -191,19 +232,11 @@ static void put_ink(tni_out *out, const tni_graph *graph, ink which)
         tni_put_text(out, codes[which]);
 }
 
-static void put_name(tni_out *out, const char *name)
-{
-    for (int i = 0; name[i] && i < 120; i++) {
-        char c = tni_graph_plain(name[i]);
-        tni_put(out, &c, 1);
-    }
-}
-
 enum { MOST_EDGES = 16 };
 
 static void put_edges(tni_out *out, const tni_graph *graph, const tni_node *node)
 {
-    char id[24];
+    char id[24], buf[TNI_GRAPH_NAME];
     uint32_t shown = 0;
     for (uint32_t i = 0; i < node->n_edges && shown < MOST_EDGES; i++) {
         const char *parameter = tni_graph_parameter(node, i);
@@ -212,12 +245,12 @@ static void put_edges(tni_out *out, const tni_graph *graph, const tni_node *node
         tni_putf(out, "%s%u%s%s -> ", shown++ ? ", " : "", i, parameter ? " " : "", parameter ? parameter : "");
         size_t place = tni_graph_place(graph, node->edges[i]);
         const tn_tensor *leaf = tni_edge_leaf(node->edges[i]);
-        const char *name = leaf ? tni_graph_name(graph, leaf) : NULL;
+        const char *name = leaf ? tni_graph_name(graph, leaf, buf) : NULL;
         put_ink(out, graph, leaf ? LEAF : NODE);
         tni_put_text(out, tni_graph_id(graph, place, id));
         if (name) {
             tni_put_text(out, " ");
-            put_name(out, name);
+            tni_put_text(out, name);
         }
         put_ink(out, graph, PLAIN);
     }
@@ -250,7 +283,7 @@ static widths find_widths(const tni_graph *graph)
         w.id = widest(w.id, tni_graph_id(graph, at, buf));
         w.shape = widest(w.shape, tni_graph_shape(edge, buf, sizeof buf));
         if (tni_edge_node(edge))
-            w.name = widest(w.name, tni_node_name(tni_edge_node(edge), buf, sizeof buf));
+            w.name = widest(w.name, tni_graph_node_name(tni_edge_node(edge), buf));
     }
     w.shape = w.shape > 32 ? 32 : w.shape;
     return w;
@@ -268,11 +301,11 @@ static void put_id(tni_out *out, const tni_graph *graph, size_t place, const wid
 
 static void put_node(tni_out *out, const tni_graph *graph, size_t place, const widths *w)
 {
-    char name[64], text[320];
+    char name[TNI_GRAPH_NAME], text[320];
     const tni_edge edge = tni_graph_at(graph, place);
     const tni_node *node = tni_edge_node(edge);
     put_id(out, graph, place, w, NODE);
-    tni_putf(out, "%-*s  %-*s  ", w->name, tni_node_name(node, name, sizeof name), w->shape,
+    tni_putf(out, "%-*s  %-*s  ", w->name, tni_graph_node_name(node, name), w->shape,
              tni_graph_shape(edge, text, sizeof text));
     put_edges(out, graph, node);
     if (node->slices)
@@ -293,7 +326,7 @@ static void put_node(tni_out *out, const tni_graph *graph, size_t place, const w
 
 void tni_graph_put_text(tni_out *out, const tni_graph *graph)
 {
-    char text[1024], shape[200];
+    char text[1024], shape[200], buf[TNI_GRAPH_NAME];
     const widths w = find_widths(graph);
     tni_graph_summary(graph, text, sizeof text);
     tni_put_text(out, text);
@@ -302,13 +335,13 @@ void tni_graph_put_text(tni_out *out, const tni_graph *graph)
         put_node(out, graph, at, &w);
     for (size_t at = graph->n_nodes; at < graph->n_nodes + graph->shown_leaves; at++) {
         const tn_tensor *leaf = tni_edge_leaf(tni_graph_at(graph, at));
-        const char *name = tni_graph_name(graph, leaf);
+        const char *name = tni_graph_name(graph, leaf, buf);
         put_id(out, graph, at, &w, LEAF);
         tni_putf(out, "%-*s  %-*s  %s", w.name, "leaf", w.shape,
                  tni_graph_shape(tni_graph_at(graph, at), shape, sizeof shape), tni_graph_leaf_state(leaf));
         if (name) {
             tni_put_text(out, ": ");
-            put_name(out, name);
+            tni_put_text(out, name);
         }
         tni_put_newlines(out, 1);
     }

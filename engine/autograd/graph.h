@@ -40,8 +40,11 @@ bool tni_graph_shows(const tni_graph *graph, size_t place);
 
 /* "n3" or "x0". */
 const char *tni_graph_id(const tni_graph *graph, size_t place, char buf[24]);
-/* What the caller calls a leaf, or NULL. */
-const char *tni_graph_name(const tni_graph *graph, const tn_tensor *leaf);
+enum { TNI_GRAPH_NAME = 128 };
+/* What the caller calls a leaf, in buf, or NULL; what a node is called. Both may be any text: what is no UTF-8 becomes
+ * '?', control characters become blanks. */
+const char *tni_graph_name(const tni_graph *graph, const tn_tensor *leaf, char buf[TNI_GRAPH_NAME]);
+const char *tni_graph_node_name(const tni_node *node, char buf[TNI_GRAPH_NAME]);
 /* "float32 [3, 4]". */
 const char *tni_graph_shape(tni_edge edge, char *buf, size_t size);
 /* What the call calls its input, "self"; NULL where it has no name. */
@@ -50,21 +53,17 @@ const char *tni_graph_parameter(const tni_node *node, uint32_t input);
 void tni_graph_saving(const tni_node *node, int i, char *buf, size_t size);
 /* "requires_grad, no grad yet". */
 const char *tni_graph_leaf_state(const tn_tensor *leaf);
+bool tni_graph_has_grad(const tn_tensor *leaf);
 /* "3 nodes, 1 leaf, 2 saved tensors (24 bytes)". */
 void tni_graph_summary(const tni_graph *graph, char *buf, size_t size);
 /* "12 more nodes: 6 AddBackward0, 6 MulBackward0"; "" when all are shown. */
 void tni_graph_rest(const tni_graph *graph, char *buf, size_t size);
 
-/* A byte of text from outside; control characters become blanks. */
-static inline char tni_graph_plain(char c)
-{
-    return (unsigned char)c < 32 || c == 127 ? ' ' : c;
-}
-
 void tni_putf(tni_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void tni_graph_put_text(tni_out *out, const tni_graph *graph);
 void tni_graph_put_dot(tni_out *out, const tni_graph *graph);
+void tni_graph_put_json(tni_out *out, const tni_graph *graph);
 /* May raise TN_ERROR_MEMORY: then nothing was put. */
 tn_status tni_graph_put_svg(tni_out *out, const tni_graph *graph);
 

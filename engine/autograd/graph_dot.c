@@ -6,11 +6,10 @@
 /* Inside of a quoted string. */
 static void put_quoted(tni_out *out, const char *text)
 {
-    for (int i = 0; text[i] && i < 200; i++) {
-        char c = tni_graph_plain(text[i]);
-        if (c == '"' || c == '\\')
+    for (int i = 0; text[i]; i++) {
+        if (text[i] == '"' || text[i] == '\\')
             tni_put(out, "\\", 1);
-        tni_put(out, &c, 1);
+        tni_put(out, text + i, 1);
     }
 }
 
@@ -21,7 +20,7 @@ static void put_node(tni_out *out, const tni_graph *graph, size_t place)
     const tni_node *node = tni_edge_node(edge);
     bool written = false;
     tni_putf(out, "  %s [label=\"", tni_graph_id(graph, place, id));
-    put_quoted(out, tni_node_name(node, text, sizeof text));
+    put_quoted(out, tni_graph_node_name(node, text));
     tni_putf(out, "\\n%s", tni_graph_shape(edge, text, sizeof text));
     for (int i = 0; i < node->n_saved; i++) {
         const tni_saved *saved = &tni_node_saved(node)[i];
@@ -36,9 +35,9 @@ static void put_node(tni_out *out, const tni_graph *graph, size_t place)
 
 static void put_leaf(tni_out *out, const tni_graph *graph, size_t place)
 {
-    char id[24], text[200];
+    char id[24], text[200], buf[TNI_GRAPH_NAME];
     const tni_edge edge = tni_graph_at(graph, place);
-    const char *name = tni_graph_name(graph, tni_edge_leaf(edge));
+    const char *name = tni_graph_name(graph, tni_edge_leaf(edge), buf);
     tni_graph_id(graph, place, id);
     tni_putf(out, "  %s [label=\"", id);
     put_quoted(out, name ? name : id);

@@ -36,7 +36,7 @@ static void add_line(box_text *box, const char *text)
         n += ((unsigned char)text[bytes] & 0xC0) != 0x80;
         if (n > MOST)
             break;
-        line[bytes] = tni_graph_plain(text[bytes]);
+        line[bytes] = text[bytes];
     }
     memcpy(line + bytes, n > MOST ? "..." : "", n > MOST ? 4 : 1);
     box->n++;
@@ -89,7 +89,7 @@ static void find_text(const tni_graph *graph, uint32_t number, box_text *box)
     }
     const tni_edge edge = tni_graph_at(graph, place);
     const tni_node *node = tni_edge_node(edge);
-    const char *name = node ? tni_node_name(node, text, sizeof text) : tni_graph_name(graph, tni_edge_leaf(edge));
+    const char *name = node ? tni_graph_node_name(node, text) : tni_graph_name(graph, tni_edge_leaf(edge), text);
     add_line(box, name ? name : tni_graph_id(graph, place, id));
     add_line(box, tni_graph_shape(edge, text, sizeof text));
     if (node)

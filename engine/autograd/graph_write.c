@@ -11,7 +11,7 @@ static tn_status check(tn_tensor *const *x, int n, tn_graph_format format, const
         return TNI_FAIL_NULL("graph_write", x ? 3 : 1, x ? "write" : "x");
     if (n < 1)
         return TNI_FAIL(TN_ERROR_ARGUMENT, "graph_write", "%d tensors, needed 1 or more", n);
-    if ((unsigned)format > TN_GRAPH_SVG)
+    if ((unsigned)format > TN_GRAPH_JSON)
         return TNI_FAIL(TN_ERROR_ARGUMENT, "graph_write", "format %d, needed one of tn_graph_format", (int)format);
     if (options->max_nodes < 0 || options->max_nodes > TN_GRAPH_MAX_NODES)
         return TNI_FAIL(TN_ERROR_ARGUMENT, "graph_write", "max_nodes is %d, needed 1 to %d, or 0 for 200",
@@ -37,6 +37,8 @@ tn_status tn_graph_write_many(tn_tensor *const *x, int n, tn_graph_format format
             tni_graph_put_text(&out, &graph);
         else if (format == TN_GRAPH_DOT)
             tni_graph_put_dot(&out, &graph);
+        else if (format == TN_GRAPH_JSON)
+            tni_graph_put_json(&out, &graph);
         else
             tni_graph_put_svg(&out, &graph);
         tni_flush(&out);

@@ -112,8 +112,10 @@ static int show(const settings *asked, const explain_expression *it, const expla
     }
     if (drawn)
         return EXIT_DONE;
-    if (!facts)
-        return explain_write_graph(stdout, it, TN_GRAPH_TEXT, use_colour(asked, stdout)) ? EXIT_DONE : EXIT_FAILED;
+    if (!facts) {
+        tn_graph_format format = asked->json ? TN_GRAPH_JSON : TN_GRAPH_TEXT;
+        return explain_write_graph(stdout, it, format, use_colour(asked, stdout)) ? EXIT_DONE : EXIT_FAILED;
+    }
     if (asked->json)
         explain_write_json(stdout, it, facts);
     else
@@ -218,9 +220,8 @@ int command_explain(int argc, char **argv)
     case OPTIONS_GO_ON:
         break;
     }
-    if ((asked.dot && !asked.graph) || (asked.graph && asked.json)) {
-        report("explain", asked.json ? "--graph: found also --json, needed one of them"
-                                     : "--dot: found no --graph, needed both");
+    if (asked.dot && !asked.graph) {
+        report("explain", "--dot: found no --graph, needed both");
         return EXIT_MISUSED;
     }
     return explain(&asked);

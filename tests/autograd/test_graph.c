@@ -1,4 +1,4 @@
-/* The graph written as text, DOT and SVG, and walked by hand: numbers, edges, saved tensors and versions, leaves,
+/* The graph written as text, DOT, SVG and JSON, and walked by hand: numbers, edges, saved tensors and versions, leaves,
  * text from outside, what is too large, deep graphs, refusals, every allocation failing in turn. */
 #include <stdio.h>
 #include <string.h>
@@ -134,11 +134,12 @@ static void hostile_names(void **state)
     tn_scope scope = tn_scope_begin();
     (void)state;
     tn_tensor *w = leaf(2, 1), *y = sum(w);
-    const char *names[] = {"a\"];\n\\<b>&'\x01"};
+    const char *names[] = {"a\"];\n\\<b>&'\x01\xC3\xB1\xFF"};
     const tn_graph_options options = {.named = &w, .names = names, .n_names = 1};
-    check_has(write_in(y, TN_GRAPH_DOT, &options), "label=\"a\\\"]; \\\\<b>&' \\nfloat32 [2]");
-    check_has(write_in(y, TN_GRAPH_SVG, &options), ">a&#34;]; \\&#60;b&#62;&#38;&#39; </text>");
-    check_has(write_in(y, TN_GRAPH_TEXT, &options), ": a\"]; \\<b>&' \n");
+    check_has(write_in(y, TN_GRAPH_DOT, &options), "label=\"a\\\"]; \\\\<b>&' \xC3\xB1?\\nfloat32 [2]");
+    check_has(write_in(y, TN_GRAPH_SVG, &options), ">a&#34;]; \\&#60;b&#62;&#38;&#39; \xC3\xB1?</text>");
+    check_has(write_in(y, TN_GRAPH_TEXT, &options), ": a\"]; \\<b>&' \xC3\xB1?\n");
+    check_has(write_in(y, TN_GRAPH_JSON, &options), "\"name\":\"a\\\"]; \\\\<b>&' \xC3\xB1?\",\"dtype\":\"float32\",");
     tn_scope_end(scope);
 }
 
@@ -266,7 +267,7 @@ static void out_of_memory(void **state)
     tn_tensor *y = leaf(2, 1);
     for (int i = 0; i < 40; i++)
         y = tn_add(tn_exp(y), leaf(2, 1));
-    for (int format = TN_GRAPH_TEXT; format <= TN_GRAPH_SVG; format++) {
+    for (int format = TN_GRAPH_TEXT; format <= TN_GRAPH_JSON; format++) {
         write_in(y, (tn_graph_format)format, NULL);
         memcpy(&again, &written, sizeof again);
         int64_t k = 0;

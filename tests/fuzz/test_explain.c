@@ -304,7 +304,7 @@ static void check_read(const explain_expression *it, unsigned seed, FILE *sink)
         free(svg);
     }
     explain_write_json(sink, it, &facts);
-    for (int format = TN_GRAPH_TEXT; format <= TN_GRAPH_SVG; format++)
+    for (int format = TN_GRAPH_TEXT; format <= TN_GRAPH_JSON; format++)
         if (!explain_write_graph(sink, it, (tn_graph_format)format, draw(2)) && !tn_requires_grad(x))
             tn_error_clear();
     if (tn_error_code())

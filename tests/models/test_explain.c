@@ -194,7 +194,10 @@ static void test_graph(void **unused)
     EXPECT("--graph 'x = ones(2, requires_grad=True); x.add_(1)'", 1, "column 35: add_: ");
     EXPECT("--graph --svg /nowhere/x.svg 'ones(2, requires_grad=True) * 2'", 1, "/nowhere/x.svg");
     EXPECT("--dot - 'arange(3)'", 2, "--dot: found no --graph");
-    EXPECT("--graph --json 'arange(3)'", 2, "--graph: found also --json");
+    EXPECT("--graph --json 'w = ones(2, requires_grad=True); w.exp()'", 0,
+           "{\"n_nodes\":1,\"n_leaves\":1,\"saved_bytes\":8,\"nodes\":[{\"id\":\"n0\",\"name\":\"ExpBackward0\"",
+           "\"inputs\":[{\"input\":0,\"from\":\"x0\"}]", "\"leaves\":[{\"id\":\"x0\",\"name\":\"w\",");
+    EXPECT("--graph --json 'arange(3)'", 1, "{\"error\":{\"message\":\"", "requires no gradient");
     EXPECT("--help", 0, "--graph ", "--dot FILE", "requires_grad=True");
 }
 

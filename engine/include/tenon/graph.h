@@ -1,4 +1,4 @@
-/* The recorded graph, for looking at: node by node, or written as text, DOT or SVG.
+/* The recorded graph, for looking at: node by node, or written as text, DOT, SVG or JSON.
  *
  * The graph of a tensor is what tn_backward would walk: nodes (recorded calls), in the order of the walk, and leaves.
  * The same program gives the same text: nodes are n0, n1 ... in the order of the walk, leaves x0, x1 ... as it meets
@@ -52,12 +52,13 @@ TN_API bool tn_node_is_freed(const tn_node *node);
 typedef enum tn_graph_format {
     TN_GRAPH_TEXT, /* a line a node, with where its gradients go on; a line below it for each saved tensor */
     TN_GRAPH_DOT,  /* for Graphviz; arrows lead the way of the computation, from the leaves down */
-    TN_GRAPH_SVG   /* the same picture, laid out */
+    TN_GRAPH_SVG,  /* the same picture, laid out */
+    TN_GRAPH_JSON  /* one object on one line: nodes, with inputs and saved tensors, and leaves */
 } tn_graph_format;
 
 /* The zero value is the default. */
 typedef struct tn_graph_options {
-    tn_tensor *const *named; /* n_names leaves, and what they are called: any text, it is escaped */
+    tn_tensor *const *named; /* n_names leaves, and what they are called: any text, cut to 120 bytes */
     const char *const *names;
     int n_names;
     int max_nodes; /* nodes shown; what is beyond is summed up in one line. 0: 200; up to TN_GRAPH_MAX_NODES */
