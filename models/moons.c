@@ -1,5 +1,5 @@
-/* Trains 2-16-16-1 on the two moons: a loader's batches, binary cross-entropy on logits, Adam; then asks fresh moons how
- * often it is right. No call is checked on the way: the first error stays, and nothing moves after it. */
+/* Trains 2-16-16-1 on the two moons: a loader's batches, binary cross-entropy on logits, Adam; then asks fresh moons
+ * how often it is right. No call is checked on the way: the first error stays, and nothing moves after it. */
 #include <stdio.h>
 #include <tenon/tenon.h>
 

@@ -21,3 +21,4 @@
 ACTIVATION(tn_relu_module, relu, "ReLU")
 ACTIVATION(tn_sigmoid_module, sigmoid, "Sigmoid")
 ACTIVATION(tn_tanh_module, tanh, "Tanh")
+ACTIVATION(tn_silu_module, silu, "SiLU")

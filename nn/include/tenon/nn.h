@@ -39,6 +39,7 @@ TN_API tn_module *tn_linear_module(int64_t in_features, int64_t out_features, bo
 TN_API tn_module *tn_relu_module(void);
 TN_API tn_module *tn_sigmoid_module(void);
 TN_API tn_module *tn_tanh_module(void);
+TN_API tn_module *tn_silu_module(void);
 
 /* Dropout: in training every element is zero with probability p and the others are divided by 1 - p; in eval y is x.
  * p          0 .. 1
