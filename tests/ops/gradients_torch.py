@@ -121,6 +121,22 @@ case("bce_loss", lambda x, t, w: F.binary_cross_entropy(x, t, reduction=w),
 case("bce_with_logits", lambda x, t, w: F.binary_cross_entropy_with_logits(x, t, reduction=w),
      (torch.tensor([-inf, inf, float("nan"), 700, -700], dtype=D), torch.tensor([0.5, 1, 1, 0, 1], dtype=D), "none"))
 
+case("norm", lambda x: x.norm(), (r(3, 4),))
+case("norm", lambda x: x.norm(), (r(5, dtype=torch.float32),))
+case("dot", torch.dot, (r(4), r(4)))
+case("mv", torch.mv, (r(3, 4), r(4)))
+case("mm", torch.mm, (r(3, 4), r(4, 2)))
+case("bmm", torch.bmm, (r(2, 3, 4), r(2, 4, 2)))
+case("outer", torch.outer, (r(3), r(4)))
+case("addmm", lambda c, a, b, beta, alpha: torch.addmm(c, a, b, beta=beta, alpha=alpha), (r(2), r(3, 4), r(4, 2), 0.5, 2.0))
+case("var", lambda x, d, u, k: x.var(d, u, k), (r(3, 4), (1,), False, True))
+case("var", lambda x: x.var(), (r(3, 4),))
+case("std", lambda x, d: x.std(d), (r(3, 4), (0,)))
+case("logsumexp", lambda x, d, k: x.logsumexp(d, k), (r(3, 4), (1,), False))
+case("logsumexp", lambda x, d: x.logsumexp(d), (torch.tensor([[1.0, -inf], [inf, 1], [-inf, -inf]], dtype=D), (1,)))
+for keep in (False, True):
+    case("logsumexp", lambda x, d, k: x.logsumexp(d, k), (r(2, 3, 4), (0, 2), keep))
+
 t5 = torch.tensor([2, 0, 1, 1, -100])
 t24 = torch.tensor([[0, 2, 1, 0], [2, 2, 0, 1]])
 weight = torch.tensor([0.5, 2.0, 1.5], dtype=D)

@@ -137,7 +137,7 @@ static bool run_layouts(const tni_op *op, const sample *s, tn_dtype dtype, int l
                                    {(layout)a, (layout)b, (layout)((a + b) % LAYOUTS)},
                                    (grid_values)values,
                                    (uint64_t)(a * 7 + b * 31 + values) * 1000003};
-                bool sums = strstr("sum mean matmul linear linear_reference", own_name(op)) != NULL ||
+                bool sums = strstr("sum mean matmul linear linear_reference norm", own_name(op)) != NULL ||
                             strstr(own_name(op), "_loss") || strstr(own_name(op), "softmax") ||
                             strstr(own_name(op), "bce_");
                 if (values == GRID_SPECIAL && ((sums && dtype != TN_INT64 && dtype != TN_BOOL) || operands == 0))

@@ -251,6 +251,15 @@ bool reference_of_loss(const reference_call *call, expectation *e)
         extreme_at(call, e);
         return true;
     }
+    if (strcmp(call->name, "norm") == 0) {
+        const grid *x = &call->arguments[0].grid;
+        long double sum = 0;
+        e->grid = grid_new(x->dtype, NULL, 0);
+        for (int64_t i = 0; i < x->numel; i++)
+            sum += (long double)x->cells[i].f * (long double)x->cells[i].f;
+        e->grid.cells[0] = settle(sqrtl(sum), sqrtl(sum), x->dtype, reference_bounds(e));
+        return true;
+    }
     const bool logarithm = strncmp(call->name, "log_", 4) == 0;
     const char *name = call->name + (logarithm ? 4 : 0);
     if (strcmp(name, "softmax") != 0 && strcmp(name, "softmax_backward") != 0)

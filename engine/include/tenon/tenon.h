@@ -22,6 +22,7 @@
 #include <tenon/gradcheck.h>
 #include <tenon/layer.h>
 #include <tenon/lazy.h>
+#include <tenon/linalg.h>
 #include <tenon/list.h>
 #include <tenon/losses.h>
 #include <tenon/nn.h>
