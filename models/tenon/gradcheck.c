@@ -43,8 +43,12 @@ static int refuse(const char *name)
         names[i] = tn_operator_name(i);
     if (names)
         close = nearest_name(name, names, n);
-    report("gradcheck", "found '%s', needed the name of an operator%s%s%s", utf8_shown(name, (int)strlen(name), shown),
-           close ? ": did you mean '" : "", close ? close : "", close ? "'?" : "");
+    if (tn_is_callable(name) && !close)
+        report("gradcheck", "found '%s', which is made of operators, needed the name of one", name);
+    else
+        report("gradcheck", "found '%s', needed the name of an operator%s%s%s",
+               utf8_shown(name, (int)strlen(name), shown), close ? ": did you mean '" : "", close ? close : "",
+               close ? "'?" : "");
     report_hint("gradcheck");
     free(names);
     return EXIT_MISUSED;

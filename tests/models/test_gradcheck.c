@@ -54,6 +54,7 @@ static void wrong_words(void **state)
     assert_null(strstr(said, "samples"));
     assert_says("--json addd", 2,
                 "{\"error\":{\"message\":\"found 'addd', needed the name of an operator: did you mean 'add'?\",");
+    assert_says("cross_entropy", 2, "found 'cross_entropy', which is made of operators, needed the name of one");
     assert_says("--eps 2", 2, "--eps: found '2', needed a number from 0 to 1");
     assert_says("--help", 0, "Usage: tenon gradcheck [OPTION]... [OPERATOR]...");
 }
