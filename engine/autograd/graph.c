@@ -146,13 +146,20 @@ const char *tni_graph_parameter(const tni_node *node, uint32_t input)
     return NULL;
 }
 
+const char *tni_graph_saved_name(const tni_node *node, const tni_saved *saved, char buf[24])
+{
+    const char *name = saved->what == TNI_SAVED_RESULT ? "result" : tni_graph_parameter(node, saved->what);
+    if (!name)
+        snprintf(buf, 24, "tensor %d", saved->what);
+    return name ? name : buf;
+}
+
 void tni_graph_saving(const tni_node *node, int i, char *buf, size_t size)
 {
-    char shape[140];
+    char shape[140], made[24];
     const tni_saved *saved = &tni_node_saved(node)[i];
-    const char *name = saved->what == TNI_SAVED_RESULT ? "result" : tni_graph_parameter(node, saved->what);
+    const char *name = tni_graph_saved_name(node, saved, made);
     const tn_tensor *x = saved->tensor;
-    name = name ? name : "an input";
     if (!x) {
         snprintf(buf, size, node->flags & TNI_NODE_RELEASED ? "saved %s, given up by a walk" : "saves %s, a number",
                  name);

@@ -49,6 +49,8 @@ const char *tni_graph_node_name(const tni_node *node, char buf[TNI_GRAPH_NAME]);
 const char *tni_graph_shape(tni_edge edge, char *buf, size_t size);
 /* What the call calls its input, "self"; NULL where it has no name. */
 const char *tni_graph_parameter(const tni_node *node, uint32_t input);
+/* What a saved tensor is to the call: "other", "result"; "tensor 1" of a user's function, which numbers them. */
+const char *tni_graph_saved_name(const tni_node *node, const tni_saved *saved, char buf[24]);
 /* "saves other float32 [3] version 0, now 2: written since". */
 void tni_graph_saving(const tni_node *node, int i, char *buf, size_t size);
 /* "requires_grad, no grad yet". */

@@ -44,12 +44,11 @@ static void add_line(box_text *box, const char *text)
 
 static void add_saved(box_text *box, const tni_node *node)
 {
-    char text[80];
+    char text[80], made[24];
     for (int i = 0; i < node->n_saved; i++) {
         const tni_saved *saved = &tni_node_saved(node)[i];
-        const char *name = saved->what == TNI_SAVED_RESULT ? "result" : tni_graph_parameter(node, saved->what);
+        const char *name = tni_graph_saved_name(node, saved, made);
         const tn_tensor *x = saved->tensor;
-        name = name ? name : "an input";
         if (box->n == LINES - 1 && i + 1 < node->n_saved) {
             snprintf(text, sizeof text, "... %d more", node->n_saved - i);
             add_line(box, text);

@@ -143,6 +143,38 @@ static void hostile_names(void **state)
     tn_scope_end(scope);
 }
 
+static tn_tensor *double_forward(tn_function_call *call, tn_tensor *const *inputs, int n)
+{
+    tn_tensor *y = tn_mul_scalar(inputs[0], tn_float(2)), *const kept[] = {inputs[n - 1], NULL, y};
+    tn_save_for_backward(call, kept, 3);
+    return y;
+}
+
+static tn_status double_backward(tn_function_call *call, tn_tensor *gradient, tn_tensor **grads)
+{
+    (void)call;
+    grads[0] = tn_mul_scalar(gradient, tn_float(2));
+    return tn_error_code();
+}
+
+/* A node of a user's function has no parameters' names, and may be called anything. */
+static void user_function(void **state)
+{
+    static const tn_function function = {.name = "A<\"\xFF>", .forward = double_forward, .backward = double_backward};
+    tn_scope scope = tn_scope_begin();
+    (void)state;
+    tn_tensor *inputs[] = {leaf(2, 1), leaf(2, 2)}, *y = tn_apply(&function, inputs, 2, NULL);
+    assert_non_null(y);
+    check_has(write_in(y, TN_GRAPH_TEXT, NULL), "n0  A<\"?>Backward  float32 [2]  0 -> x0, 1 -> x1  (root)\n"
+                                                "      saves tensor 0 float32 [2] version 0\n");
+    check_has(write_in(y, TN_GRAPH_SVG, NULL), ">A&#60;&#34;?&#62;Backward</text>");
+    check_has(write_in(y, TN_GRAPH_DOT, NULL), "n0 [label=\"A<\\\"?>Backward\\n");
+    check_has(write_in(y, TN_GRAPH_JSON, NULL), "\"name\":\"A<\\\"?>Backward\"");
+    assert_int_equal(tn_backward(sum(y)), TN_OK);
+    check_has(write_in(y, TN_GRAPH_TEXT, NULL), "given up by a walk\n");
+    tn_scope_end(scope);
+}
+
 static void several_roots(void **state)
 {
     tn_scope scope = tn_scope_begin();
@@ -287,5 +319,5 @@ static void out_of_memory(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(as_text), test(versions), test(by_hand), test(hostile_names), test(several_roots), test(deep),
-          test(pictures), test(refused), test(out_of_memory))
+TEST_MAIN(test(as_text), test(versions), test(by_hand), test(hostile_names), test(user_function), test(several_roots),
+          test(deep), test(pictures), test(refused), test(out_of_memory))

@@ -38,7 +38,7 @@ TN_API int tn_node_shape(const tn_node *node, const int64_t **sizes, tn_dtype *d
 /* A tensor that a node keeps for its derivative. */
 typedef struct tn_node_saving {
     const tn_tensor *tensor; /* the node's own; NULL: a number, or given up by a walk that did not retain the graph */
-    int input;               /* which input of the call it was; -1: its result */
+    int input;               /* which input of the call it was (of a tn_function: which that it kept); -1: its result */
     uint32_t version;        /* when it was saved */
     uint32_t version_now;    /* another one: it was written since, and the derivative will refuse it */
 } tn_node_saving;
