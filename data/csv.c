@@ -45,12 +45,15 @@ static void skip_spaces(tni_csv *c)
         c->at++;
 }
 
-/* Goes to the next line that is not blank; false at the end of the file. */
+/* Goes to the next line that is not blank and no comment; false at the end of the file. */
 static bool skip_blank_lines(tni_csv *c)
 {
     while (c->at < c->bytes) {
         size_t begin = c->at;
         skip_spaces(c);
+        if (c->comment && c->at < c->bytes && c->text[c->at] == c->comment)
+            while (c->at < c->bytes && !is_line_end(c, c->at))
+                c->at++;
         if (c->at < c->bytes && !is_line_end(c, c->at)) {
             c->at = begin;
             return true;
@@ -187,14 +190,15 @@ static tn_status check_text(tni_csv *c)
                       at - begin + 1, (unsigned)(unsigned char)c->text[at]);
 }
 
-tn_status tni_csv_begin(tni_csv *c, const tni_input *input, char delimiter, tn_csv_header header,
+tn_status tni_csv_begin(tni_csv *c, const tni_input *input, char delimiter, char comment, tn_csv_header header,
                         tn_status (*name)(void *context, int64_t row, const tni_field *f), void *context)
 {
     bool has_number;
     *c = (tni_csv){.input = input,
                    .text = (const char *)input->memory,
                    .bytes = (size_t)input->size,
-                   .delimiter = delimiter ? delimiter : ','};
+                   .delimiter = delimiter ? delimiter : ',',
+                   .comment = comment};
     if (check_text(c) || read_first(c, NULL, NULL, &has_number))
         return tn_error_code();
     c->has_header = header == TN_CSV_HEADER || (header == TN_CSV_HEADER_AUTO && !has_number);

@@ -23,8 +23,8 @@ typedef struct tni_csv {
     const char *text; /* a zero byte follows */
     size_t bytes, begin, at;
     int64_t line;
-    char delimiter;
-    bool goes_on; /* the record has another field */
+    char delimiter, comment; /* comment 0: none */
+    bool goes_on;            /* the record has another field */
     bool has_header;
     size_t data_at; /* where the rows begin, and */
     int64_t data_line;
@@ -32,7 +32,7 @@ typedef struct tni_csv {
 } tni_csv;
 
 /* Reads the first record: how many columns there are, and whether it is a header; its fields then go to `name`. */
-tn_status tni_csv_begin(tni_csv *c, const tni_input *input, char delimiter, tn_csv_header header,
+tn_status tni_csv_begin(tni_csv *c, const tni_input *input, char delimiter, char comment, tn_csv_header header,
                         tn_status (*name)(void *context, int64_t row, const tni_field *f), void *context);
 
 /* Gives each field of each row to `field`. */

@@ -164,7 +164,7 @@ static tn_status read_names(plan *p, tni_words *names)
         return tn_error_code();
     p->names = spans;
     tni_csv again;
-    tni_csv_begin(&again, p->csv.input, p->csv.delimiter, TN_CSV_HEADER, take_name, p);
+    tni_csv_begin(&again, p->csv.input, p->csv.delimiter, p->csv.comment, TN_CSV_HEADER, take_name, p);
     if (!tn_error_code())
         tni_words_make(names, spans, p->csv.columns, function);
     tn_deallocate(spans, bytes);
@@ -237,16 +237,23 @@ static tn_status fill(plan *p, tn_dataset *dataset)
     return tni_csv_walk(&p->csv, take_field, p);
 }
 
+/* Whether a byte may stand between fields, or begin a comment; 0, which asks for the default, may. */
+static bool is_mark(char c)
+{
+    return c == '\0' || c == '\t' ||
+           (c >= ' ' && c < 127 && !strchr("\"+-._", c) && !(c >= '0' && c <= '9') &&
+            !((c | 32) >= 'a' && (c | 32) <= 'z'));
+}
+
 static tn_status check_options(const tn_csv_options *o)
 {
     if (o->dtype != TN_FLOAT32 && o->dtype != TN_FLOAT64)
         return TN_FAIL(TN_ERROR_DTYPE, function, "dtype is %s, needed float32 or float64", tn_dtype_name(o->dtype));
-    if (o->delimiter &&
-        (strchr("\"\r\n+-._", o->delimiter) || (unsigned char)o->delimiter > 126 ||
-         ((unsigned char)o->delimiter < ' ' && o->delimiter != '\t') || (o->delimiter >= '0' && o->delimiter <= '9') ||
-         ((o->delimiter | 32) >= 'a' && (o->delimiter | 32) <= 'z')))
-        return TN_FAIL(TN_ERROR_ARGUMENT, function, "the delimiter is byte %d, needed what no number has",
-                       (unsigned char)o->delimiter);
+    if (!is_mark(o->delimiter) || !is_mark(o->comment) ||
+        (o->comment && o->comment == (o->delimiter ? o->delimiter : ',')))
+        return TN_FAIL(TN_ERROR_ARGUMENT, function, "the %s is byte %d, needed what no number has",
+                       is_mark(o->delimiter) ? "comment" : "delimiter",
+                       (unsigned char)(is_mark(o->delimiter) ? o->comment : o->delimiter));
     if (o->classes < 0 || o->classes > TN_MAX_CLASSES || (o->class_names && o->classes == 0))
         return TN_FAIL(TN_ERROR_ARGUMENT, function, "classes is %" PRId64 ", needed %d to %d", o->classes,
                        o->class_names != NULL, TN_MAX_CLASSES);
@@ -268,7 +275,7 @@ tn_dataset *tn_load_csv(const char *path, const tn_csv_options *options)
         return NULL;
     tn_dataset *dataset = tni_dataset_new();
     if (dataset && !tni_input_slurp(&input) &&
-        !tni_csv_begin(&p.csv, &input, p.options->delimiter, p.options->header, NULL, NULL) &&
+        !tni_csv_begin(&p.csv, &input, p.options->delimiter, p.options->comment, p.options->header, NULL, NULL) &&
         !check_fields(&p, dataset))
         fill(&p, dataset);
     tni_table_free(&p.table);

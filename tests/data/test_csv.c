@@ -78,6 +78,8 @@ static void numbers_as_labels(void **state)
     /* rounded once: by way of a double it would be 1 */
     d = load("1.00000017881393432617187499,1\n", NULL);
     assert_true(tn_data_f32(tn_dataset_x(d))[0] == 0x1.000002p+0f);
+    d = load("# made by hand\n\n1,2\n # more\n3,4", &(tn_csv_options){.comment = '#'});
+    assert_int_equal(tn_dataset_size(d), 2);
     assert_int_equal(tn_error_code(), TN_OK);
     tn_scope_end(scope);
 }
@@ -107,6 +109,8 @@ static void messages(void **state)
         {"1,\n", {.label = "1"}, TN_ERROR_DATA, "'' is an empty label"},
         {"1,2\n3,\"4\n", {0}, TN_ERROR_DATA, "line 2, column 2: '4\\x0a' begins with a quote that is not closed"},
         {"1,2\n", {.delimiter = '.'}, TN_ERROR_ARGUMENT, "delimiter"},
+        {"1,2\n", {.comment = ','}, TN_ERROR_ARGUMENT, "comment"},
+        {"# 1\n2\n3,4\n", {.comment = '#'}, TN_ERROR_DATA, "line 3, column 2"},
         {"1,2\n", {.dtype = TN_INT32}, TN_ERROR_DTYPE, "int32"},
         {"1,2\n", {.classes = TN_MAX_CLASSES + 1}, TN_ERROR_ARGUMENT, "classes is 65537"},
         {"\x1f\x8b"

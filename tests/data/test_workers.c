@@ -228,5 +228,34 @@ static void positions(void **state)
         }
 }
 
-TEST_MAIN(test(same_for_every_number), test(tensors_and_workers), test(errors_arrive), test(forked_child),
-          test(weighted), test(positions))
+/* Parts of a dataset with a function, and batches without labels. */
+static void parts_and_features(void **state)
+{
+    (void)state;
+    source s = {.bad = -1};
+    tn_scope scope = tn_scope_begin();
+    tn_dataset *parts[2] = {0}, *d = tn_function_dataset(SAMPLES, &functions, &s);
+    tn_torch_generator generator;
+    int64_t order[SAMPLES], found[SAMPLES];
+    tn_torch_manual_seed(&generator, 1);
+    tn_torch_generator again = generator;
+    tn_torch_randperm(&again, order, SAMPLES);
+    assert_int_equal(tn_random_split(d, (int64_t[]){40, 13}, 2, &generator, parts), TN_OK);
+    assert_null(tn_dataset_x(d));
+    assert_int_equal(collect(tn_loader_new(parts[0], &(tn_loader_options){.batch_size = 6}), 1, found), 40);
+    assert_int_equal(
+        collect(tn_loader_new(parts[1], &(tn_loader_options){.batch_size = 6, .workers = 2}), 1, found + 40), 13);
+    assert_memory_equal(found, order, sizeof order);
+    tn_loader *plain = tn_loader_new(tn_feature_dataset(tn_ones((int64_t[]){5, 2}, 2, TN_FLOAT32)),
+                                     &(tn_loader_options){.batch_size = 2, .shuffle = true});
+    int batches = 0;
+    for (tn_batch b; tn_loader_next(plain, &b); batches++)
+        assert_null(b.y);
+    assert_int_equal(batches, 3);
+    assert_int_equal(tn_error_code(), TN_OK);
+    tn_scope_end(scope);
+    assert_int_equal(s.destroyed, 1);
+}
+
+TEST_MAIN(test(same_for_every_number), test(parts_and_features), test(tensors_and_workers), test(errors_arrive),
+          test(forked_child), test(weighted), test(positions))

@@ -42,14 +42,16 @@ static void load_safetensors(const char *path, const json_t *test, content *c)
         c->tensors[c->count++] = tn_safetensors_at(file, i);
 }
 
-/* Numbers without labels in float64; with a column of labels, its classes are checked too. */
+/* Numbers in float64, or float32 if the line says so; with a column of labels, its classes are checked too. */
 static void load_csv(const char *path, const json_t *test, content *c)
 {
     const json_t *options = json_object_get(test, "options"), *label = json_object_get(test, "label_column");
     char column[24];
+    const char *type = text_of(test, text_of(test, "target")[0] == 'f' ? "target" : "dtype");
     snprintf(column, sizeof column, "%d", (int)json_integer_value(label));
-    tn_csv_options how = {.dtype = TN_FLOAT64,
+    tn_csv_options how = {.dtype = strcmp(type, "f32") == 0 || strcmp(type, "float32") == 0 ? TN_FLOAT32 : TN_FLOAT64,
                           .delimiter = text_of(options, "delimiter")[0],
+                          .comment = text_of(options, "comment")[0],
                           .header =
                               json_integer_value(json_object_get(options, "header")) ? TN_CSV_HEADER : TN_CSV_NO_HEADER,
                           .label = label ? column : NULL,

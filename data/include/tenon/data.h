@@ -178,7 +178,7 @@ TN_API tn_loader *tn_loader_new(tn_dataset *dataset, const tn_loader_options *op
 
 typedef struct tn_batch {
     tn_tensor *x; /* [b, ...] */
-    tn_tensor *y;
+    tn_tensor *y; /* [b, ...], or NULL without labels */
     int64_t index; /* number of the batch in its epoch */
 } tn_batch;
 

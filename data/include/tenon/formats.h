@@ -110,6 +110,7 @@ typedef enum tn_csv_target { TN_CSV_CLASSES, TN_CSV_NUMBERS } tn_csv_target;
 typedef struct tn_csv_options {
     tn_dtype dtype; /* of x: float32 (the zero value) or float64; each number is rounded to it once */
     char delimiter; /* 0: a comma */
+    char comment;   /* lines that begin with it are stepped over; 0: none are */
     bool finite;    /* refuse nan and inf */
     tn_csv_header header;
     /* The column of labels: its name in the header, else its number, from 0, or from -1 for the last one on backwards.
@@ -127,8 +128,8 @@ typedef struct tn_csv_options {
  * number of fields, a word, a number that the dtype cannot hold, a label that is no class are refused with line and
  * column. The dataset has the names of columns and classes, too.
  * options  NULL: all zero
- * errors   common; TN_ERROR_DTYPE; TN_ERROR_ARGUMENT (a delimiter that a number may have, classes out of range),
- *          TN_ERROR_NAME (no column of that name or number), TN_ERROR_OVERFLOW
+ * errors   common; TN_ERROR_DTYPE; TN_ERROR_ARGUMENT (a delimiter or comment that a number may have, classes out of
+ *          range), TN_ERROR_NAME (no column of that name or number), TN_ERROR_OVERFLOW
  * cost     O(file), three walks */
 TN_API tn_dataset *tn_load_csv(const char *path, const tn_csv_options *options);
 
