@@ -21,7 +21,7 @@
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 1 << 15 }; /* elements; rows whose elements lie apart are read some at a time, beside one another */
 
 typedef struct softmax_attr {
     int64_t dim;
@@ -113,7 +113,8 @@ static void make_plan(plan *p, const tni_call *call)
 
 static int64_t block_of(const plan *p)
 {
-    return p->n > BLOCK ? p->n : BLOCK;
+    const int64_t all = p->rows * p->n, least = all < BLOCK ? all : BLOCK;
+    return p->n > least ? p->n : least;
 }
 
 static size_t softmax_workspace(const tni_call *call)
