@@ -219,16 +219,15 @@ static bool is_call(form *f, const json_t *call, bool query)
 typedef struct statement_form {
     const char *kind;
     size_t least, most;
-    bool there;
 } statement_form;
 
 static const statement_form statements[] = {
-    {"assign", 3, 3, true},        {"multi", 3, 3, true},         {"do", 2, 2, true},
-    {"observe", 3, 3, true},       {"attempt", 3, 3, true},       {"print", 3, 3, true},
-    {"print_options", 2, 2, true}, {"default_dtype", 2, 2, true}, {"del", 2, 2, true},
-    {"mode", 2, 2, true},          {"dual", 2, 2, true},          {"hook", 4, 4, true},
-    {"post_hook", 3, 3, true},     {"unhook", 2, 2, true},        {"optimizer", 4, 5, false},
-    {"step", 2, 2, false},         {"zero_grad", 2, 3, false},    {"set_option", 4, 4, false},
+    {"assign", 3, 3},        {"multi", 3, 3},         {"do", 2, 2},
+    {"observe", 3, 3},       {"attempt", 3, 3},       {"print", 3, 3},
+    {"print_options", 2, 2}, {"default_dtype", 2, 2}, {"del", 2, 2},
+    {"mode", 2, 2},          {"dual", 2, 2},          {"hook", 4, 4},
+    {"post_hook", 3, 3},     {"unhook", 2, 2},        {"optimizer", 4, 5},
+    {"step", 2, 2},          {"zero_grad", 2, 3},     {"set_option", 4, 4},
 };
 
 static const statement_form *statement_of(const char *kind)
@@ -237,12 +236,6 @@ static const statement_form *statement_of(const char *kind)
         if (strcmp(statements[i].kind, kind) == 0)
             return &statements[i];
     return NULL;
-}
-
-bool statement_is_there(const char *kind)
-{
-    const statement_form *s = statement_of(kind);
-    return s && s->there;
 }
 
 static bool are_print_options(form *f, const json_t *options)
@@ -292,6 +285,27 @@ static bool is_of_tape(form *f, const json_t *s)
     return strcmp(kind, "post_hook") == 0 || is_action(f, json_array_get(s, 3)) || refuse(f, "a hook's action");
 }
 
+/* The statements of optimizers: a name, and what each has besides. */
+static bool is_of_optimizer(form *f, const json_t *s)
+{
+    static const char *const kinds[] = {"SGD", "Adam", "AdamW", NULL};
+    const char *kind = word_at(s, 0);
+    if (!word_at(s, 1))
+        return refuse(f, "%s of no name", kind);
+    if (strcmp(kind, "set_option") == 0)
+        return (word_at(s, 2) && is_real(json_array_get(s, 3))) || refuse(f, "set_option without option and number");
+    if (strcmp(kind, "optimizer") != 0)
+        return true;
+    if (!word_at(s, 2) || !is_among(word_at(s, 2), kinds))
+        return refuse(f, "optimizer of kind \"%.60s\"", word_at(s, 2) ? word_at(s, 2) : "");
+    for (size_t i = 0; i < json_array_size(json_array_get(s, 3)); i++) {
+        const json_t *group = json_array_get(json_array_get(s, 3), i);
+        if (!is_name(f, group) && !json_is_array(json_object_get(group, "params")))
+            return refuse(f, "optimizer's group %zu is neither a bound name nor an object with params", i);
+    }
+    return json_is_array(json_array_get(s, 3)) || refuse(f, "optimizer whose groups are no list");
+}
+
 static bool are_statements(form *f, const json_t *list);
 
 static bool is_statement(form *f, const json_t *s)
@@ -303,12 +317,12 @@ static bool is_statement(form *f, const json_t *s)
         return refuse(f, "there is no statement \"%.60s\"", kind ? kind : "");
     if (n < known->least || n > known->most)
         return refuse(f, "statement %s of %zu parts, needed %zu", kind, n, known->least);
-    if (!known->there)
-        return true;
     if (strcmp(kind, "do") == 0)
         return is_call(f, json_array_get(s, 1), false);
     if (is_among(kind, (const char *const[]){"mode", "dual", "hook", "post_hook", "unhook", NULL}))
         return is_of_tape(f, s);
+    if (is_among(kind, (const char *const[]){"optimizer", "step", "zero_grad", "set_option", NULL}))
+        return is_of_optimizer(f, s);
     if (strcmp(kind, "print_options") == 0)
         return are_print_options(f, json_array_get(s, 1));
     if (!word_at(s, 1))

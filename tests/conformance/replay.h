@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <tenon/tenon.h>
 
-enum { NAMES = 2048, TEXT = 1024, MODES = 16, HOOKS = 64 };
+enum { NAMES = 2048, TEXT = 1024, MODES = 16, HOOKS = 64, OPTIMIZERS = 16 };
 
 /* How a part of a case is judged; the first that differs names the case's failure. */
 typedef enum level { LEVEL_CORE, LEVEL_LAYOUT, LEVEL_SHARING, LEVEL_VERSION, LEVEL_TAPE, LEVEL_NAMES, LEVELS } level;
@@ -32,6 +32,11 @@ typedef struct replay {
     tn_grad_mode modes[MODES]; /* before each mode that is open */
     int n_modes;
     replay_hook hooks[HOOKS];
+    struct {
+        const char *name;
+        tn_optimizer *optimizer;
+    } optimizers[OPTIMIZERS];
+    int n_optimizers;
     int n_hooks;
     json_t *observed, *attempts, *printed, *events, *error;
     char missing[128]; /* what is not there yet: the case is skipped */
@@ -48,8 +53,6 @@ void replay_bind(replay *r, const char *name, tn_tensor *x);
 
 /* Whether PyTorch has a dtype of this name and the library has none. */
 bool is_foreign_dtype(const char *name);
-/* Whether a kind of statement is there. */
-bool statement_is_there(const char *kind);
 /* The parameters of a call or a query (vocabulary.def), or whether it is one of a later family; and whether the library
  * has it. */
 bool word_codes(const char *name, const char **codes);
@@ -77,6 +80,8 @@ tn_scalar number_of(const json_t *number);
 
 /* Statements about the tape; false: it is another kind. tape_end ends the modes that are still open. */
 bool tape_statement(replay *r, const json_t *statement);
+/* The same about optimizers. */
+bool optim_statement(replay *r, const json_t *statement);
 void tape_end(replay *r);
 /* Calls about the tape, run where boxes are given; false: it is another call. And queries; NULL: it is another. */
 bool tape_call(const char *name, const boxes *b, tn_tensor **one, tn_list **several);
