@@ -257,7 +257,6 @@ static tn_status sgd_alter(tni_call *call, const tni_meta *meta)
     return step_alter(call, &j);
 }
 
-
 static tn_status adam_alter(tni_call *call, const tni_meta *meta)
 {
     const adam_attr *a = call->attr;
@@ -270,7 +269,11 @@ static tn_status adam_alter(tni_call *call, const tni_meta *meta)
                       .root = sqrt(1 - pow(beta2, (double)a->step)),
                       .maximize = a->maximize}};
     (void)meta;
-    return step_alter(call, &j);
+    if (step_alter(call, &j))
+        return tni_pending();
+    if (a->decoupled && decay != 0) /* PyTorch shrinks the parameter in a write of its own */
+        tni_written(call->in[PARAM]);
+    return TN_OK;
 }
 
 #define NUMBER(name, type)  TNI_OPTIONAL(#name, 'S', type, name)

@@ -2,7 +2,8 @@
  *
  * No gradient goes through them: call them under tn_no_grad; a parameter that requires one is refused otherwise. The
  * tensors have one shape and dtype (float16 to float64, bfloat16; 16-bit floats compute in float32 and round once) and
- * share no memory. Each that is written counts one version. An error leaves all as they were. */
+ * share no memory. Each that is written counts one version, a parameter with decoupled decay two, as in PyTorch. An
+ * error leaves all as they were. */
 #ifndef TENON_STEP_H
 #define TENON_STEP_H
 
