@@ -4,10 +4,12 @@
  * overwrites, the node. So a refused write leaves tensor and history as they were. */
 #include "autograd/inplace.h"
 
+#include "autograd/plan.h"
 #include "autograd/record.h"
 #include "autograd/tape.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "core/tensor_make.h"
 #include "core/lazy.h"
 
 static tn_status refuse_out(const tni_call *call)
@@ -105,6 +107,37 @@ static tni_node *node_of_write(tni_call *call, tn_tensor *x, const tni_edge *edg
     return node;
 }
 
+/* What x's new history saved of x itself would hold x in a ring. It is out of date, so that a stand-in with x's counter
+ * serves: it is refused by its version, too. Only what was saved and written since costs this look at the graph. */
+static void unring(tni_node *node, tn_tensor *x)
+{
+    const tni_record record = {.dtype = x->dtype, .device = x->device, .ndim = x->ndim, .sizes = x->sizes,
+                               .strides = x->strides, .numel = x->numel, .offset = x->offset};
+    const tni_edge root = tni_edge_to_node(node);
+    tni_plan plan;
+    if (!(__atomic_load_n(&x->counter->flags, __ATOMIC_RELAXED) & TNI_STORAGE_WATCHED))
+        return;
+    tn_error saved_error;
+    tn_error_push(&saved_error); /* the write is done: without memory the ring stays */
+    tn_scope scope = tn_scope_begin();
+    tn_status status = tni_plan_make(&plan, &root, 1, NULL, 0);
+    for (uint32_t i = 0; status == TN_OK && i < plan.used; i++) {
+        tni_node *at = tni_edge_node(plan.ends[i].end);
+        for (int k = 0; at && k < at->n_saved; k++) {
+            tni_saved *saved = &tni_node_saved(at)[k];
+            tn_tensor *alone = saved->tensor == x ? tni_tensor_sharing("backward", x, &record, false) : NULL;
+            if (!alone)
+                continue;
+            tni_scope_unhold(&alone->object);
+            saved->tensor = alone;
+            tni_object_release(&x->object);
+        }
+    }
+    tni_plan_free(&plan);
+    tn_scope_end(scope);
+    tn_error_pop(&saved_error);
+}
+
 /* The history of x, or of its base, goes on with the node. */
 static void rebase(tni_node *node, tn_tensor *x, tni_edge base_edge)
 {
@@ -128,6 +161,7 @@ static void rebase(tni_node *node, tn_tensor *x, tni_edge base_edge)
         tni_set_node(written, node);
     else /* a gradient that is kept stays that of the old geometry, as in PyTorch */
         tni_replace_node(written, node);
+    unring(node, written);
     if (written->base)
         written->tape_version = written->counter->version;
 }

@@ -85,6 +85,9 @@ static void step(tn_tensor *w, tn_tensor *x)
     tn_retain_grad(h);
     tn_retain_grad(h); /* once more changes nothing */
     tn_mul_(part, tn_narrow(x, 0, 0, 2));
+    tn_tensor *ring = tn_mul(x, w); /* what it saved of itself must not hold it */
+    tn_add_(ring, tn_mul(ring, ring));
+    tn_mul_(ring, ring);
     tn_tensor *loss = sum(tn_mul(h, h)), *const outputs[] = {loss}, *const inputs[] = {w};
     tn_list *grads = tn_grad(outputs, NULL, 1, inputs, 1, &(tn_grad_options){.create_graph = true});
     tn_backward(tn_add(loss, sum(tn_list_get(grads, 0))));
