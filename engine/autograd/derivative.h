@@ -54,6 +54,7 @@ struct tni_derivative {
     uint8_t saves[TNI_MAX_IN];  /* what the gradient of input i is computed from; a number in a tensor's place counts */
     bool geometry;              /* the node keeps sizes, strides and offset of input 0: tni_saved_geometry; of an
                                    operator that takes a list the shape of each input: tni_listed_shapes */
+    bool numbers_stay;          /* a number in a tensor's place does not count as saved: graphs can be walked again */
     bool linear;                /* the result is linear in all inputs that can be differentiated together: its tangent
                                    is the operator applied to theirs */
     void (*vjp)(tni_vjp *v);    /* NULL: constant. A new result requires no gradient, what is written gives none on */

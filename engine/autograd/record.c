@@ -86,6 +86,15 @@ static void set_shapes(tni_node *node, const tni_call *call)
     }
 }
 
+/* Whether the node holds something that a walk gives up: tensors, and mostly numbers in their places. */
+static inline uint8_t flags_of(const tni_call *call, unsigned saves)
+{
+    for (int i = 0; TNI_UNLIKELY(call->op->derivative->numbers_stay) && i < call->op->n_in; i++)
+        if (!call->in[i])
+            saves &= ~TNI_SAVE(i);
+    return saves ? TNI_NODE_HOLDS : 0;
+}
+
 tni_node *tni_record_node(const tni_call *call, const tni_edge *edges, unsigned saves, int ndim)
 {
     const tni_op *op = call->op;
@@ -105,7 +114,7 @@ tni_node *tni_record_node(const tni_call *call, const tni_edge *edges, unsigned 
     }
     thread->sequence = node->sequence = sequence + 1;
     node->form = (uint8_t)call->form;
-    node->flags |= saves ? TNI_NODE_HOLDS : 0;
+    node->flags |= flags_of(call, saves);
     int place = 0;
     for (int i = 0; i < op->n_in; i++)
         if (saves & TNI_SAVE(i))
@@ -175,7 +184,7 @@ static inline __attribute__((always_inline)) tni_node *record_plain(const tni_ca
         if (saves & TNI_SAVE(i))
             tni_node_save_input(node, place++, (int)i, call->in[i]);
     thread->sequence = node->sequence = sequence + 1;
-    node->flags = saves ? TNI_NODE_HOLDS : 0;
+    node->flags = flags_of(call, saves);
     return node;
 }
 

@@ -95,6 +95,9 @@ tn_status tni_fail_no_kernel(const tni_call *call, tn_dtype dtype);
  * dtype. */
 tn_status tni_binary_shape(tni_call *call, tni_meta *meta, tn_dtype *promoted);
 
+/* Three operands, of which the second and third may be numbers: the result's shape and layout. */
+tn_status tni_three_shape(const tni_call *call, tni_meta *meta, tn_dtype dtype);
+
 /* The layout of a result of one operand: as it lies when it is contiguous, channels last or dense in any order, else
  * the order of its strides without gaps. With a number beside it, always the order of its strides. As PyTorch's
  * TensorIterator; they differ in the strides of dims of size 0 and 1. */

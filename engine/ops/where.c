@@ -88,6 +88,16 @@ static void set_layout(const tni_call *call, tni_meta *meta)
     record->contiguous = false;
 }
 
+tn_status tni_three_shape(const tni_call *call, tni_meta *meta, tn_dtype dtype)
+{
+    static const int order[] = {0, 1, 2};
+    int ndim = broadcast_all(call, meta, order);
+    if (ndim < 0 || tni_meta_contiguous(call, meta, ndim, dtype, (tn_device_type)call->in[0]->device))
+        return tni_pending();
+    set_layout(call, meta);
+    return TN_OK;
+}
+
 static tn_status fail_mask(const tni_call *call, const tn_tensor *mask)
 {
     return TNI_FAIL(TN_ERROR_DTYPE, tni_call_name(call), "the mask is %s, needed bool",
@@ -96,7 +106,6 @@ static tn_status fail_mask(const tni_call *call, const tn_tensor *mask)
 
 static tn_status where_infer(tni_call *call, tni_meta *meta)
 {
-    static const int order[] = {0, 1, 2};
     const tn_tensor *mask = call->in[0];
     const tni_binary_attr *attr = call->attr;
     tni_result_type state = TNI_RESULT_TYPE_NONE;
@@ -116,12 +125,8 @@ static tn_status where_infer(tni_call *call, tni_meta *meta)
     for (int i = 1; i < 3; i++)
         if (!call->in[i] && tni_is_integral(dtype) && tni_check_value(tni_call_name(call), attr->number[i - 1], dtype))
             return tni_pending();
-    int ndim = broadcast_all(call, meta, order);
-    if (ndim < 0 || tni_meta_contiguous(call, meta, ndim, dtype, (tn_device_type)mask->device))
-        return tni_pending();
-    set_layout(call, meta);
     call->compute = dtype;
-    return TN_OK;
+    return tni_three_shape(call, meta, dtype);
 }
 
 /* An operand of the choice: a tensor, or a number that `element` has room for. */

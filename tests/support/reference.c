@@ -508,8 +508,8 @@ bool reference_of(const reference_call *call, expectation *e)
         references[i].reference(call, e, references[i].row);
         return true;
     }
-    return reference_of_binary(call, e) || reference_of_creation(call, e) || reference_of_view(call, e) ||
-           reference_of_index(call, e) || reference_of_activation(call, e) ||
+    return reference_of_binary(call, e) || reference_of_ternary(call, e) || reference_of_creation(call, e) ||
+           reference_of_view(call, e) || reference_of_index(call, e) || reference_of_activation(call, e) ||
            reference_of_loss(call, e);
 }
 

@@ -48,6 +48,9 @@ bool reference_of_index(const reference_call *call, expectation *e);
 /* The same for operators of two operands: reference_binary.c. */
 bool reference_of_binary(const reference_call *call, expectation *e);
 
+/* The same for addcmul, addcdiv and lerp: reference_ternary.c. */
+bool reference_of_ternary(const reference_call *call, expectation *e);
+
 /* The same for activations: reference_activation.c. */
 bool reference_of_activation(const reference_call *call, expectation *e);
 

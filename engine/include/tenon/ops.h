@@ -11,7 +11,7 @@
  * Layout   a new result keeps the first operand's order of strides, without gaps.
  * Meta     all of it works on meta tensors, giving shapes, strides and dtypes. A 0-dim operand of arithmetic and
  *          comparisons may be on the CPU all the same, as it stands for a number.
- * Grad     what autograd will differentiate with respect to once it is there; nothing records yet.
+ * Grad     the operands that a gradient goes to: tenon/autograd.h. Others are constant, or have none.
  * Common   what every operator may raise, and its own lines do not repeat: TN_ERROR_NULL, TN_ERROR_SHAPE (operands
  *          that do not broadcast; in-place on a shape that would grow), TN_ERROR_DTYPE (dtypes that have none in
  *          common; a result that cannot be cast to the tensor to write), TN_ERROR_NOT_IMPLEMENTED (no kernel for the
@@ -23,6 +23,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <tenon/activations.h>
 #include <tenon/create.h>
 #include <tenon/dtype.h>
 #include <tenon/tensor.h>
@@ -96,6 +97,38 @@ TN_API tn_tensor *tn_fmod_scalar(tn_tensor *a, tn_scalar b);
 TN_API tn_status tn_fmod_(tn_tensor *self, tn_tensor *b);
 TN_API tn_status tn_fmod_scalar_(tn_tensor *self, tn_scalar b);
 TN_API tn_status tn_fmod_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
+
+/* Three operands:  addcmul self + value a b,  addcdiv self + value a / b.
+ * self, a, b  any shapes that broadcast
+ * dtype   addcmul: float16 to float64, bfloat16, int8 to int64, uint8, complex; addcdiv: the floating ones and complex
+ *         ones but complex32, a and b not both integers
+ * result  broadcast shape, promoted dtype
+ * errors  common; TN_ERROR_DTYPE (a and b of addcdiv both integers), TN_ERROR_OVERFLOW (a value that the dtype does not
+ *         hold, or a complex one for a real result)
+ * grad    self, a and b, twice differentiable
+ * cost    O(numel)
+ * source  torch.addcmul, torch.addcdiv */
+TN_API tn_tensor *tn_addcmul(tn_tensor *self, tn_tensor *a, tn_tensor *b, tn_scalar value);
+TN_API tn_tensor *tn_addcdiv(tn_tensor *self, tn_tensor *a, tn_tensor *b, tn_scalar value);
+TN_API tn_status tn_addcmul_(tn_tensor *self, tn_tensor *a, tn_tensor *b, tn_scalar value);
+TN_API tn_status tn_addcdiv_(tn_tensor *self, tn_tensor *a, tn_tensor *b, tn_scalar value);
+TN_API tn_status tn_addcmul_out(tn_tensor *out, tn_tensor *self, tn_tensor *a, tn_tensor *b, tn_scalar value);
+TN_API tn_status tn_addcdiv_out(tn_tensor *out, tn_tensor *self, tn_tensor *a, tn_tensor *b, tn_scalar value);
+
+/* Between self and end:  self + weight (end - self);  a weight of 1 gives end exactly.
+ * weight  a tensor or a number; all three broadcast
+ * dtype   float16 to float64, bfloat16, complex64 and complex128; end and weight have self's, but a weight without dims
+ *         may be any floating one
+ * result  broadcast shape, self's dtype
+ * errors  common; TN_ERROR_DTYPE (another dtype), TN_ERROR_OVERFLOW (a complex number as weight of real tensors)
+ * grad    self, end and weight, twice differentiable
+ * cost    O(numel)
+ * source  torch.lerp */
+TN_API tn_tensor *tn_lerp(tn_tensor *self, tn_tensor *end, tn_tensor *weight);
+TN_API tn_tensor *tn_lerp_scalar(tn_tensor *self, tn_tensor *end, tn_scalar weight);
+TN_API tn_status tn_lerp_(tn_tensor *self, tn_tensor *end, tn_tensor *weight);
+TN_API tn_status tn_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar weight);
+TN_API tn_status tn_lerp_out(tn_tensor *out, tn_tensor *self, tn_tensor *end, tn_tensor *weight);
 
 /* The larger, the smaller of each pair; NaN if either is NaN.
  * a, b    any shapes that broadcast
@@ -370,40 +403,6 @@ TN_API tn_tensor *tn_scalar_pow(tn_scalar a, tn_tensor *b);
 TN_API tn_status tn_pow_(tn_tensor *self, tn_tensor *b);
 TN_API tn_status tn_pow_scalar_(tn_tensor *self, tn_scalar b);
 TN_API tn_status tn_pow_out(tn_tensor *out, tn_tensor *a, tn_tensor *b);
-
-/* Activations beside relu, sigmoid and tanh:
- *     softplus    log(1 + e^x);  softplus_beta: log(1 + e^(beta x)) / beta, and x where beta x > threshold (20)
- *     leaky_relu  x where x > 0, else negative_slope x
- *     gelu        x (1 + erf(x / sqrt 2)) / 2;  by_tanh: x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2
- *     silu        x / (1 + e^-x)
- * dtype   float16 to float64, bfloat16
- * result  x's shape and dtype
- * errors  common
- * grad    x, twice differentiable
- * cost    O(numel), by the C library's functions
- * source  torch.nn.functional.softplus, leaky_relu, gelu, silu */
-TN_API tn_tensor *tn_softplus(tn_tensor *x);
-TN_API tn_tensor *tn_softplus_beta(tn_tensor *x, double beta, double threshold);
-TN_API tn_tensor *tn_leaky_relu(tn_tensor *x, double negative_slope);
-TN_API tn_tensor *tn_gelu(tn_tensor *x, bool by_tanh);
-TN_API tn_tensor *tn_silu(tn_tensor *x);
-
-/* The gradients of relu, sigmoid and tanh in one pass, from the gradient of the result and the result y itself:
- *     relu_backward     g where y > 0 or y is NaN, else 0
- *     sigmoid_backward  g conj((1 - y) y)
- *     tanh_backward     g conj(1 - y^2)
- * dtype   float16 to float64, bfloat16; sigmoid_backward and tanh_backward also complex64 and complex128
- * result  the broadcast shape, promoted dtype
- * errors  common
- * grad    both, twice differentiable
- * cost    O(numel), at memory speed
- * source  torch.ops.aten.threshold_backward, sigmoid_backward, tanh_backward */
-TN_API tn_tensor *tn_relu_backward(tn_tensor *grad, tn_tensor *result);
-TN_API tn_tensor *tn_sigmoid_backward(tn_tensor *grad, tn_tensor *result);
-TN_API tn_tensor *tn_tanh_backward(tn_tensor *grad, tn_tensor *result);
-TN_API tn_status tn_relu_backward_out(tn_tensor *out, tn_tensor *grad, tn_tensor *result);
-TN_API tn_status tn_sigmoid_backward_out(tn_tensor *out, tn_tensor *grad, tn_tensor *result);
-TN_API tn_status tn_tanh_backward_out(tn_tensor *out, tn_tensor *grad, tn_tensor *result);
 
 /* rsqrt 1/sqrt(x),  sin,  cos,  log1p log(1 + x),  log2,  expm1 e^x - 1,  erf the error function, by the C library.
  * dtype   all but float8 and complex32 (log1p, log2, expm1, erf: no complex ones); integers and bool converted

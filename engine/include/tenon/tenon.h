@@ -3,6 +3,7 @@
 #ifndef TENON_TENON_H
 #define TENON_TENON_H
 
+#include <tenon/activations.h>
 #include <tenon/alloc.h>
 #include <tenon/anomaly.h>
 #include <tenon/autograd.h>
