@@ -10,9 +10,10 @@
 
 int64_t tni_leaf_hooks;
 
+static int64_t last_number; /* the handle given out last */
+
 int64_t tni_hook_add(const char *function_name, tni_hook **list, tn_hook_function function, void *context)
 {
-    static int64_t last_number;
     tni_hook *hook = tni_alloc(sizeof *hook);
     if (!hook) {
         TNI_FAIL_MEMORY(function_name, sizeof *hook);

@@ -159,9 +159,10 @@ void tni_replace_node(tn_tensor *x, tni_node *node)
         tni_object_release(&old->object);
 }
 
+static _Thread_local char name[64]; /* of the node that facts were last told of */
+
 void tni_tape_facts(const tn_tensor *x, tni_autograd_facts *facts)
 {
-    static _Thread_local char name[64];
     const tni_tape *tape = tni_tape_of(x);
     const tni_node *node = tni_own_node(x);
     facts->requires_grad = tni_requires_grad(x);
