@@ -8,6 +8,7 @@
 #include "autograd/tape.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "core/geometry.h"
 #include "core/tensor_make.h"
 #include "dispatch/writer.h"
 
@@ -47,6 +48,41 @@ tn_tensor *tni_saved_input(tni_vjp *v, int i)
     return saved->tensor;
 }
 
+/* Another handle on x's memory, whose history is the node. */
+static tn_tensor *with_history(tni_node *node, tn_tensor *x, const tni_record *record)
+{
+    tn_tensor *y = tni_tensor_sharing("backward", x, record, false);
+    if (y) {
+        tni_ref(&node->object.references);
+        tni_set_node(y, node);
+    }
+    return y;
+}
+
+static tn_tensor *attached(tni_node *node, tn_tensor *x)
+{
+    const tni_record record = {.dtype = x->dtype, .device = x->device, .ndim = x->ndim, .sizes = x->sizes,
+                               .strides = x->strides, .numel = x->numel, .offset = x->offset};
+    tn_tensor *y = with_history(node, x, &record);
+    return y && tni_tangent_hand_on("backward", x, y) == TN_OK ? y : NULL;
+}
+
+/* Of a write into a view the node is the history of the base: what was saved is a part of that. */
+static tn_tensor *attached_part(tni_node *node, tn_tensor *x)
+{
+    const tni_slices *slices = node->slices;
+    const int64_t *base = slices->geometry, *view = base + 2 * slices->base_ndim + 1;
+    const int nb = slices->base_ndim, nv = slices->view_ndim;
+    tni_record record = {.dtype = node->dtype, .device = x->device, .toggle = tni_toggle(x->keys), .ndim = nb,
+                         .sizes = base, .strides = base + nb, .offset = base[2 * nb]};
+    if (!tni_numel(base, nb, &record.numel)) /* the base had it */
+        return NULL;
+    tn_tensor *whole = with_history(node, x, &record);
+    tn_tensor *y =
+        whole ? tni_tape_ops->part(whole, view, view + nv, nv, view[2 * nv], slices->dtype, slices->lazy) : NULL;
+    return y && tni_tangent_hand_on("backward", x, y) == TN_OK ? y : NULL;
+}
+
 tn_tensor *tni_saved_result(tni_vjp *v)
 {
     const tni_saved *saved = find(v, TNI_SAVED_RESULT);
@@ -59,16 +95,7 @@ tn_tensor *tni_saved_result(tni_vjp *v)
     }
     if (!v->creates_graph || v->node->flags & TNI_NODE_APART)
         return x;
-    const tni_record record = {.dtype = x->dtype, .device = x->device, .ndim = x->ndim, .sizes = x->sizes,
-                               .strides = x->strides, .numel = x->numel, .offset = x->offset};
-    tn_tensor *attached = tni_tensor_sharing("backward", x, &record, false);
-    if (attached) {
-        tni_ref(&v->node->object.references);
-        tni_set_node(attached, v->node);
-        if (tni_tangent_hand_on("backward", x, attached))
-            return NULL;
-    }
-    return attached;
+    return v->node->slices ? attached_part(v->node, x) : attached(v->node, x);
 }
 
 tn_status tni_saved_check(const tni_node *node)

@@ -58,10 +58,10 @@ static tn_tensor *elements(const kept *k, const tni_op *op, bool slopes)
     return slopes ? tni_call_new(tni_loss_backward_ops[k->loss], in, &attr) : tni_call_new(op, in + 1, &attr);
 }
 
-/* log sigmoid x = min(0, x) - log(1 + e^-|x|) */
+/* log sigmoid x = -log(1 + e^-x), smooth at 0; past 40 the logarithm is -x in every dtype. */
 static tn_tensor *log_sigmoid(tn_tensor *x)
 {
-    return tn_sub(tn_neg(tn_relu(tn_neg(x))), tn_log1p(tn_exp(tn_neg(tn_abs(x)))));
+    return tn_neg(tn_softplus_beta(tn_neg(x), 1, 40));
 }
 
 static tn_tensor *one_minus(tn_tensor *x)
@@ -75,12 +75,12 @@ static tn_tensor *positive_less_one(const kept *k)
     return tn_add_scalar(k->positive, tn_int(-1));
 }
 
-/* The derivative of the loss by the target, of the two whose slope it does not mirror. */
+/* The derivative of the loss by the target, of the two whose slope it does not mirror. As in PyTorch that of bce takes
+ * the logarithms as they are, where the loss does not let them below -100. */
 static tn_tensor *target_slope(const kept *k)
 {
-    const tn_scalar least = tn_float(-100);
     if (k->loss == TNI_LOSS_BCE)
-        return tn_sub(tn_clamp(tn_log(one_minus(k->x)), &least, NULL), tn_clamp(tn_log(k->x), &least, NULL));
+        return tn_sub(tn_log(one_minus(k->x)), tn_log(k->x));
     if (!k->positive)
         return tn_neg(k->x);
     return tn_sub(tn_neg(k->x), tn_mul(positive_less_one(k), log_sigmoid(k->x)));
