@@ -189,12 +189,15 @@ static const char *l1_node(const tni_node *node)
 #define WITH (ALL | TNI_SAVE(3))
 #define EACH (WITH | TNI_SAVE(4))
 
+static const tni_domain probability = {0, 1};
+
 const tni_derivative tni_loss_derivatives[TNI_LOSSES] = {
     [TNI_LOSS_MSE] = {.saves = {TWO, TWO}, .vjp = loss_vjp},
     [TNI_LOSS_L1] = {.saves = {TWO, TWO}, .vjp = loss_vjp, .named = l1_node},
     [TNI_LOSS_SMOOTH_L1] = {.saves = {TWO, TWO}, .vjp = loss_vjp, .name = "SmoothL1LossBackward0"},
     [TNI_LOSS_HUBER] = {.saves = {TWO, TWO}, .vjp = loss_vjp},
-    [TNI_LOSS_BCE] = {.saves = {ALL, ALL, ALL}, .vjp = loss_vjp, .name = "BinaryCrossEntropyBackward0"},
+    [TNI_LOSS_BCE] = {.saves = {ALL, ALL, ALL}, .vjp = loss_vjp, .name = "BinaryCrossEntropyBackward0",
+                       .domain = &probability},
     [TNI_LOSS_BCE_WITH_LOGITS] = {.saves = {WITH, WITH, WITH, WITH}, .vjp = loss_vjp,
                                   .name = "BinaryCrossEntropyWithLogitsBackward0"},
 };
@@ -206,7 +209,7 @@ const tni_derivative tni_loss_backward_derivatives[TNI_LOSSES] = {
                             .name = "SmoothL1LossBackwardBackward0"},
     [TNI_LOSS_HUBER] = {.saves = {ALL, ALL, ALL}, .vjp = loss_backward_vjp, .name = "HuberLossBackwardBackward0"},
     [TNI_LOSS_BCE] = {.saves = {WITH, WITH, WITH, WITH}, .vjp = loss_backward_vjp,
-                      .name = "BinaryCrossEntropyBackwardBackward0"},
+                      .name = "BinaryCrossEntropyBackwardBackward0", .domain = &probability},
     [TNI_LOSS_BCE_WITH_LOGITS] = {.saves = {EACH, EACH, EACH, EACH, EACH}, .vjp = loss_backward_vjp,
                                   .name = "BinaryCrossEntropyWithLogitsBackwardBackward0"},
 };
