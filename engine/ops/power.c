@@ -20,37 +20,46 @@
 
 typedef enum exponent { ANY, SQUARE, CUBE, INVERSE, INVERSE_SQUARE, ROOT } exponent;
 
-#define LOOP(L, T, ...)                                                                                                \
-    static void pow_##L(const tni_row *row)                                                                            \
-    {                                                                                                                  \
-        const exponent kind = *(const exponent *)row->context;                                                         \
-        for (int64_t i = 0; i < row->n; i++) {                                                                         \
-            const T a = *(const T *)(const void *)(row->data[1] + i * row->strides[1]);                                \
-            const T b = *(const T *)(const void *)(row->data[2] + i * row->strides[2]);                                \
-            T *y = (T *)(void *)(row->data[0] + i * row->strides[0]);                                                  \
-            __VA_ARGS__;                                                                                               \
-        }                                                                                                              \
+#define EACH(T, formula)                                                                                               \
+    for (int64_t i = 0; i < row->n; i++) {                                                                             \
+        const T a = *(const T *)(const void *)(row->data[1] + i * row->strides[1]);                                    \
+        const T b = *(const T *)(const void *)(row->data[2] + i * row->strides[2]);                                    \
+        (void)b;                                                                                                       \
+        *(T *)(void *)(row->data[0] + i * row->strides[0]) = formula;                                                  \
     }
 
-#define REAL_POWER(L, T, POW, SQRT)                                                                                    \
-    static inline T power_##L(T a, T b, exponent kind)                                                                 \
-    {                                                                                                                  \
-        switch (kind) {                                                                                                \
-        case SQUARE:                                                                                                   \
-            return a * a;                                                                                              \
-        case CUBE:                                                                                                     \
-            return a * a * a;                                                                                          \
-        case INVERSE:                                                                                                  \
-            return 1 / a;                                                                                              \
-        case INVERSE_SQUARE:                                                                                           \
-            return 1 / (a * a);                                                                                        \
-        case ROOT:                                                                                                     \
-            return SQRT(a);                                                                                            \
-        default:                                                                                                       \
-            return POW(a, b);                                                                                          \
+/* The same of dense a and y, whatever b is: short formulas in a loop that compilers make vectors of. */
+#define DENSE(T, formula)                                                                                              \
+    if (row->strides[0] == sizeof(T) && row->strides[1] == sizeof(T)) {                                                \
+        const T *from = (const T *)(const void *)row->data[1];                                                         \
+        T *to = (T *)(void *)row->data[0];                                                                             \
+        for (int64_t i = 0; i < row->n; i++) {                                                                         \
+            const T a = from[i];                                                                                       \
+            to[i] = formula;                                                                                           \
         }                                                                                                              \
+    } else {                                                                                                           \
+        EACH(T, formula)                                                                                               \
     }                                                                                                                  \
-    LOOP(L, T, *y = power_##L(a, b, kind))
+    return;
+
+#define REAL_POWER(L, T, POW, SQRT)                                                                                    \
+    static void pow_##L(const tni_row *row)                                                                            \
+    {                                                                                                                  \
+        switch (*(const exponent *)row->context) {                                                                     \
+        case SQUARE:                                                                                                   \
+            DENSE(T, a *a)                                                                                             \
+        case CUBE:                                                                                                     \
+            DENSE(T, a *a *a)                                                                                          \
+        case INVERSE:                                                                                                  \
+            DENSE(T, 1 / a)                                                                                            \
+        case INVERSE_SQUARE:                                                                                           \
+            DENSE(T, 1 / (a * a))                                                                                      \
+        case ROOT:                                                                                                     \
+            DENSE(T, SQRT(a))                                                                                          \
+        default:                                                                                                       \
+            EACH(T, POW(a, b))                                                                                         \
+        }                                                                                                              \
+    }
 REAL_POWER(f32, float, powf, sqrtf)
 REAL_POWER(f64, double, pow, sqrt)
 
@@ -66,7 +75,11 @@ static inline int64_t power_i64(int64_t a, int64_t b)
     }
     return (int64_t)result;
 }
-LOOP(i64, int64_t, (void)kind; *y = power_i64(a, b))
+
+static void pow_i64(const tni_row *row)
+{
+    EACH(int64_t, power_i64(a, b))
+}
 
 static inline double complex power_complex(double complex a, double complex b)
 {

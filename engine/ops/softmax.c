@@ -17,6 +17,7 @@
 #include "core/convert.h"
 #include "core/geometry.h"
 #include "core/iterator.h"
+#include "cpu/transpose.h"
 #include "ops/dtype_sets.h"
 #include "ops/operators.h"
 #include "ops/pointwise.h"
@@ -124,18 +125,20 @@ static size_t softmax_workspace(const tni_call *call)
     return p.dense ? 0 : (size_t)(block_of(&p) * p.wide) * (size_t)call->op->n_in;
 }
 
-/* `rows` rows that follow one another in the last kept dim, between an operand and a dense block. */
+/* `rows` rows that follow one another in the last kept dim, between an operand and a dense block. Rows that lie beside
+ * one another, element by element, are turned in one go. */
 static void move_rows(const plan *p, const operand *o, char *at, char *block, int64_t rows, bool out)
 {
     const int64_t next = p->kept > 0 ? o->strides[p->kept - 1] * o->itemsize : 0, step = o->step * o->itemsize;
     const int64_t wide = p->wide, row = p->n * wide;
-    for (int64_t k = 0; rows > p->n && k < p->n; k++) {
+    if (o->itemsize == wide && next == wide && rows > 1) {
         if (out)
-            o->convert(at + k * step, next, block + k * wide, row, rows);
+            tni_transpose(at, step, block, row, rows, p->n, wide, false);
         else
-            o->convert(block + k * wide, row, at + k * step, next, rows);
+            tni_transpose(block, row, at, step, p->n, rows, wide, false);
+        return;
     }
-    for (int64_t r = 0; rows <= p->n && r < rows; r++) {
+    for (int64_t r = 0; r < rows; r++) {
         if (out)
             o->convert(at + r * next, step, block + r * row, wide, p->n);
         else

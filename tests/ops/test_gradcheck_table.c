@@ -55,7 +55,8 @@ static void every_derivative(void **state)
         if (check.verdict == TN_OPERATOR_FAULT)
             printf("%s %s (%s)\n  %s\n", check.form, check.sample, check.layout, check.message);
         if (check.verdict == TN_OPERATOR_OK && 3 * check.samples < good_samples(i)) {
-            printf("%s: %d of %d samples were checked, its numbers may lie outside its domain\n", check.name, check.samples, good_samples(i));
+            printf("%s: %d of %d samples were checked, its numbers may lie outside its domain\n", check.name,
+                   check.samples, good_samples(i));
             bad++;
         }
         assert_int_equal(tn_error_code(), TN_OK);
