@@ -131,13 +131,11 @@ static tn_status take_entry(walk *w, const tn_index *entry, int whole)
     }
 }
 
-/* The common index, a slice of the first dim, without the walk. Equal to it. */
+/* The common index, a slice of the first dim with a step of 1 or more, without the walk. Equal to it. */
 static inline tn_status one_slice(tni_meta *meta, tn_tensor *x, const tn_index *entry)
 {
     int64_t *sizes, *strides, size = x->sizes[0], stride = x->strides[0], step = entry->as.slice.step, numel;
     int64_t start = tni_clamp_bound(entry->as.slice.start, size), stop = tni_clamp_bound(entry->as.slice.stop, size);
-    if (TNI_UNLIKELY(step < 1))
-        return TNI_FAIL(TN_ERROR_ARGUMENT, "getitem", "step %lld, needed 1 or more", (long long)step);
     tni_meta_view_dims(meta, x, x->ndim, &sizes, &strides);
     size = stop <= start ? 0 : stop - start;
     if (step != 1) {
@@ -158,12 +156,9 @@ static inline tn_status one_slice(tni_meta *meta, tn_tensor *x, const tn_index *
     return tni_move_offset("getitem", &meta->record, start, x->strides[0]);
 }
 
-static tn_status getitem_infer(tni_call *call, tni_meta *meta)
+/* Every index. A function of its own, so that the common one saves no registers for it. */
+static TNI_ASIDE tn_status walk_index(tni_meta *meta, tn_tensor *x, const tni_index_list *index)
 {
-    tn_tensor *x = call->in[0];
-    const tni_index_list *index = &((const index_attr *)call->attr)->index;
-    if (TNI_LIKELY(index->n == 1 && index->data && index->data->kind == TN_INDEX_SLICE && x->ndim > 0))
-        return one_slice(meta, x, index->data);
     walk w = {.name = "getitem", .x = x, .record = &meta->record};
     int taken = 0;
     if (check_counts(w.name, x, index, &taken))
@@ -178,6 +173,16 @@ static tn_status getitem_infer(tni_call *call, tni_meta *meta)
     for (int d = 0; d < w.to; d++)
         meta->record.numel *= w.sizes[d];
     return TN_OK;
+}
+
+static tn_status getitem_infer(tni_call *call, tni_meta *meta)
+{
+    tn_tensor *x = call->in[0];
+    const tni_index_list *index = &((const index_attr *)call->attr)->index;
+    if (TNI_LIKELY(index->n == 1 && index->data && index->data->kind == TN_INDEX_SLICE &&
+                   index->data->as.slice.step > 0 && x->ndim > 0))
+        return one_slice(meta, x, index->data);
+    return walk_index(meta, x, index);
 }
 
 /* That of the last view in PyTorch's way, one an entry; among several a whole dim is none. */
