@@ -73,7 +73,7 @@ static tn_tensor *attached_part(tni_node *node, tn_tensor *x)
     const tni_slices *slices = node->slices;
     const int64_t *base = slices->geometry, *view = base + 2 * slices->base_ndim + 1;
     const int nb = slices->base_ndim, nv = slices->view_ndim;
-    tni_record record = {.dtype = node->dtype, .device = x->device, .toggle = tni_toggle(x->keys), .ndim = nb,
+    tni_record record = {.dtype = node->dtype, .device = x->device, .toggle = tni_toggle(x->keys), .ndim = (int8_t)nb,
                          .sizes = base, .strides = base + nb, .offset = base[2 * nb]};
     if (!tni_numel(base, nb, &record.numel)) /* the base had it */
         return NULL;

@@ -47,9 +47,11 @@ static inline bool tni_scope_room(const char *function)
 static inline void tni_scope_hold(tn_object *object)
 {
     tni_scope_stack *stack = tni_this_thread.scopes;
+    const uint32_t slot = stack->used;
     __atomic_store_n(&object->owner, (void *)stack, __ATOMIC_RELAXED);
-    __atomic_store_n(&object->slot, stack->used, __ATOMIC_RELAXED);
-    stack->slots[stack->used++] = object;
+    __atomic_store_n(&object->slot, slot, __ATOMIC_RELAXED);
+    stack->slots[slot] = object;
+    stack->used = slot + 1;
 }
 
 static inline void tni_object_init(tn_object *object, const tn_object_class *type)

@@ -257,8 +257,11 @@ tn_tensor *tni_tensor_view(const char *function, tn_tensor *of, const tni_record
 {
     int64_t *dims;
     tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
-    if (x)
-        tni_set_view(x, of, record, dims);
+    if (!x)
+        return NULL;
+    memcpy(dims, record->sizes, (size_t)record->ndim * sizeof *dims);
+    memcpy(dims + record->ndim, record->strides, (size_t)record->ndim * sizeof *dims);
+    tni_set_view(x, of, record, dims);
     return x;
 }
 
@@ -335,7 +338,7 @@ tn_status tni_tensor_regrid(const char *function, tn_tensor *x, const int64_t *s
                             tni_geometry *old, size_t *bytes)
 {
     int64_t numel;
-    tni_record record = {.dtype = x->dtype, .ndim = ndim, .sizes = sizes};
+    tni_record record = {.dtype = x->dtype, .ndim = (int8_t)ndim, .sizes = sizes};
     if (!tni_numel(sizes, ndim, &numel) ||
         !needed_bytes(sizes, strides, ndim, x->offset, tni_itemsize(record.dtype), bytes)) {
         fail_bytes(function, &record);
@@ -456,7 +459,7 @@ tn_status tni_record_of(const char *function, const int64_t *size, const int64_t
     if (tni_check_sizes(function, size, ndim) || tni_check_dtype(function, dtype))
         return tni_pending();
     *record = (tni_record){
-        .dtype = (uint8_t)dtype, .device = (uint8_t)device, .ndim = ndim, .sizes = size, .strides = stride};
+        .dtype = (uint8_t)dtype, .device = (uint8_t)device, .ndim = (int8_t)ndim, .sizes = size, .strides = stride};
     bool fits = stride ? tni_numel(size, ndim, &record->numel) : contiguous_record(record, strides);
     if (fits)
         return TN_OK;
@@ -490,7 +493,7 @@ tn_tensor *tn_empty(const int64_t *size, int ndim, tn_dtype dtype)
         return make("empty", size, NULL, ndim, dtype == TN_DTYPE_NONE ? tn_get_default_dtype() : dtype,
                     tni_default_device);
     tni_record record = {
-        .dtype = (uint8_t)dtype, .device = (uint8_t)tni_default_device.type, .ndim = ndim, .sizes = size};
+        .dtype = (uint8_t)dtype, .device = (uint8_t)tni_default_device.type, .ndim = (int8_t)ndim, .sizes = size};
     for (int d = 0; d < ndim; d++)
         negative |= size[d];
     if (TNI_UNLIKELY(negative < 0 || !contiguous_record(&record, strides)))

@@ -63,10 +63,8 @@ enum { TNI_INLINE_NDIM = 5 }; /* higher ranks keep their dims in a block of thei
 /* Byte i of `traits`, as a number. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TNI_TRAIT(i, value) ((uint64_t)(uint8_t)(value) << 8 * (i))
-#define TNI_TRAIT_NDIM(value) ((uint64_t)(uint8_t)(value) << 32) /* of a record, whose ndim takes bytes 4 to 7 */
 #else
 #define TNI_TRAIT(i, value) ((uint64_t)(uint8_t)(value) << (56 - 8 * (i)))
-#define TNI_TRAIT_NDIM(value) ((uint64_t)(uint8_t)(value))
 #endif
 
 struct tn_tensor {
@@ -162,11 +160,11 @@ typedef struct tni_record {
         struct {
             uint8_t dtype;  /* tn_dtype */
             uint8_t device; /* tn_device_type */
+            int8_t ndim;
             bool contiguous; /* known to have the strides of a new tensor */
             uint8_t toggle;  /* of a view: which lazy bits change against its base; tni_toggle makes it of keys */
-            int32_t ndim;
         };
-        uint64_t traits; /* all of them; dtype and device as in a tensor's */
+        uint64_t traits; /* all of them; dtype, device and ndim where a tensor's traits have them */
     };
     const int64_t *sizes, *strides; /* copied */
     int64_t numel;

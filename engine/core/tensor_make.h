@@ -39,35 +39,42 @@ static inline __attribute__((always_inline)) void tni_set_fields(tn_tensor *x, i
     x->traits = traits;
 }
 
-/* Fills a tensor's record; its storage and base are up to the caller. */
-static inline __attribute__((always_inline)) void tni_set_record(tn_tensor *x, const tni_record *record, int64_t *dims,
-                                                             uint64_t traits)
+/* What a record gives a tensor besides its dims; storage and base are up to the caller. */
+static inline __attribute__((always_inline)) void tni_set_numbers(tn_tensor *x, const tni_record *record,
+                                                                  int64_t *dims, uint64_t traits)
 {
-    int ndim = record->ndim;
-    tni_set_fields(x, dims, ndim, traits);
+    tni_set_fields(x, dims, record->ndim, traits);
     x->offset = record->offset;
     x->numel = record->numel;
+}
+
+/* The same with the dims. */
+static inline void tni_set_record(tn_tensor *x, const tni_record *record, int64_t *dims, uint64_t traits)
+{
+    int ndim = record->ndim;
+    tni_set_numbers(x, record, dims, traits);
     for (int d = 0; d < ndim; d++) { /* singly: a wide load would wait for the narrow stores that infer has just made */
         dims[d] = __atomic_load_n(&record->sizes[d], __ATOMIC_RELAXED);
         dims[ndim + d] = __atomic_load_n(&record->strides[d], __ATOMIC_RELAXED);
     }
 }
 
-/* Makes the block x a view of `of`, held by the innermost scope, in which there is room. */
+/* Makes the block x, in whose room `dims` the record's dims stand already, a view of `of`, held by the innermost scope,
+ * which has room. */
 static inline __attribute__((always_inline)) void tni_set_view(tn_tensor *x, tn_tensor *of, const tni_record *record,
                                                                int64_t *dims)
 {
     tni_storage *storage = of->storage, *counter = of->counter;
     tn_tensor *base = of->base ? of->base : of;
     bool borrows = storage == counter && counter == base->counter;
-    uint8_t creation = of->creation;
+    uint64_t creation = of->traits & TNI_TRAIT(3, 255);
     if (tni_this_thread.exclude & TNI_KEY_TAPE) { /* nothing is recorded; the layer that records corrects this */
-        creation = TNI_CREATED_NO_GRAD;
+        creation = TNI_TRAIT(3, TNI_CREATED_NO_GRAD);
         x->tape_version = counter->version;
     }
-    tni_set_record(x, record, dims,
-                   tni_traits_of(record->dtype, record->device, record->ndim, false, false, borrows) |
-                       TNI_TRAIT(3, creation));
+    const uint64_t shared = TNI_TRAIT(0, 255) | TNI_TRAIT(1, 255) | TNI_TRAIT(2, 255);
+    uint64_t traits = TNI_TRAIT(4, TNI_CONTIGUITY_UNKNOWN) | TNI_TRAIT(6, borrows) | creation;
+    tni_set_numbers(x, record, dims, (record->traits & shared) | traits);
     x->keys = (of->keys & ~TNI_KEY_TAPE) ^ (uint64_t)record->toggle << TNI_CONJ_BIT;
     x->storage = storage;
     x->counter = counter;
@@ -81,17 +88,12 @@ static inline __attribute__((always_inline)) void tni_set_view(tn_tensor *x, tn_
     tni_scope_hold(&x->object);
 }
 
-/* tni_tensor_view for the common view: of low rank, in a block that the thread has kept. NULL, with nothing raised,
- * when it takes tni_tensor_view. */
-static inline __attribute__((always_inline)) tn_tensor *tni_tensor_view_kept(tn_tensor *of, const tni_record *record)
+/* The block of a view to be, which the caller makes one or gives back: NULL, with nothing raised, when the thread has
+ * kept none or its innermost scope has no room. */
+static inline __attribute__((always_inline)) tn_tensor *tni_view_block(void)
 {
     const tni_scope_stack *stack = tni_this_thread.scopes;
-    if (TNI_UNLIKELY(record->ndim > TNI_INLINE_NDIM || !stack || stack->used >= stack->capacity))
-        return NULL;
-    tn_tensor *x = tni_alloc_kept(sizeof *x);
-    if (TNI_LIKELY(x != NULL))
-        tni_set_view(x, of, record, x->inline_dims);
-    return x;
+    return TNI_LIKELY(stack && stack->used < stack->capacity) ? tni_alloc_kept(sizeof(tn_tensor)) : NULL;
 }
 
 #endif

@@ -192,10 +192,12 @@ static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
     return TN_OK;
 }
 
-/* The output of a call that is neither like an input nor a view. */
+/* The output of a call that is not like an input. */
 static TNI_ASIDE tn_tensor *make_output(const tni_call *call, const tni_meta *meta)
 {
     const char *name = tni_call_name(call);
+    if (meta->view_of)
+        return tni_tensor_view(name, meta->view_of, &meta->record);
     if (TNI_UNLIKELY(meta->part_of != NULL))
         return tni_tensor_sharing(name, meta->part_of, &meta->record, meta->own_counter);
     if (TNI_UNLIKELY(meta->same != NULL)) {
@@ -231,8 +233,7 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call, b
 {
     tni_meta meta;
     const tni_op *op = call->op;
-    meta.view_of = meta.same = meta.part_of = NULL;
-    meta.like = NULL;
+    tni_meta_begin(&meta, meta.room);
     if (TNI_UNLIKELY(op->infer(call, &meta) != TN_OK))
         return tni_pending();
     if (to_meta) {
@@ -241,21 +242,45 @@ static inline __attribute__((always_inline)) tn_status execute(tni_call *call, b
     }
     if (TNI_UNLIKELY(call->form != TNI_NEW))
         return execute_into(call, &meta);
-    if (meta.view_of) {
-        tn_tensor *view = tni_tensor_view_kept(meta.view_of, &meta.record);
-        if (TNI_UNLIKELY(!view))
-            view = tni_tensor_view(tni_call_name(call), meta.view_of, &meta.record);
-        call->out[0] = view;
-        return TNI_LIKELY(view != NULL) ? TN_OK : tni_pending();
-    }
     tn_tensor *out = TNI_LIKELY(meta.like != NULL) ? tni_tensor_like(tni_call_name(call), meta.like, meta.record.dtype)
                                                    : make_output(call, &meta);
     if (TNI_UNLIKELY(!out))
         return tni_pending();
     call->out[0] = out;
-    if (TNI_UNLIKELY(meta.same || meta.part_of || op->workspace || out->numel == 0 || out->keys & TNI_KEY_META))
-        return meta.same || meta.part_of ? TN_OK : fill_made(call, out);
+    if (TNI_UNLIKELY(meta.view_of || meta.same || meta.part_of))
+        return TN_OK;
+    if (TNI_UNLIKELY(op->workspace || out->numel == 0 || out->keys & TNI_KEY_META))
+        return fill_made(call, out);
     op->run(call, NULL);
+    return TN_OK;
+}
+
+/* The end of execute_view where infer failed, or the result is no view whose dims stand in the block. */
+static TNI_ASIDE tn_status finish_view(tni_call *call, const tni_meta *meta, tn_tensor *block)
+{
+    tn_tensor *out = tni_pending() ? NULL : make_output(call, meta);
+    tni_free(block, sizeof *block);
+    call->out[0] = out;
+    return out ? TN_OK : tni_pending();
+}
+
+static TNI_ASIDE tn_status execute_aside(tni_call *call)
+{
+    return execute(call, false);
+}
+
+/* execute for the new result of an operator that runs nothing, a view as a rule: infer writes its dims into it. */
+static inline __attribute__((always_inline)) tn_status execute_view(tni_call *call)
+{
+    tni_meta meta;
+    tn_tensor *block = tni_view_block();
+    if (TNI_UNLIKELY(!block))
+        return execute_aside(call);
+    tni_meta_begin(&meta, block->inline_dims);
+    if (TNI_UNLIKELY(call->op->infer(call, &meta) != TN_OK || !meta.view_of || meta.record.sizes != meta.dims))
+        return finish_view(call, &meta, block);
+    tni_set_view(block, meta.view_of, &meta.record, block->inline_dims);
+    call->out[0] = block;
     return TN_OK;
 }
 
@@ -263,7 +288,7 @@ const char tni_plain_below[1];
 
 tn_status tni_execute_plain(tni_call *call)
 {
-    return execute(call, false);
+    return call->op->run || call->form != TNI_NEW ? execute(call, false) : execute_view(call);
 }
 
 /* The same for the layer that records and a call that no other layer sees: what is below is tni_execute_plain. */
@@ -343,21 +368,24 @@ tn_status tni_dispatch(tni_call *call)
     const tni_thread *thread = &tni_this_thread;
     uint64_t keys = thread->include;
     uintptr_t bases = 0;
-    int n = call->op->n_in;
+    size_t n = call->op->n_in;
     if (n == 0 && call->op->takes_list)
         return dispatch_any(call);
-    for (int i = 0; i < n; i++) {
-        if (TNI_UNLIKELY(!call->in[i]))
+    while (n > 0) {
+        const tn_tensor *x = call->in[--n];
+        if (TNI_UNLIKELY(!x))
             return dispatch_any(call);
-        keys |= call->in[i]->keys;
-        bases |= (uintptr_t)call->in[i]->base;
+        keys |= x->keys;
+        bases |= (uintptr_t)x->base;
     }
     if (bases)
         keys |= base_keys(call);
     keys &= ~thread->exclude;
     if (TNI_UNLIKELY((keys & ~TNI_KEY_TAPE) > TNI_KEY_CPU || call->form != TNI_NEW || thread->error.code != TN_OK))
         return dispatch_any(call);
-    return TNI_UNLIKELY(keys & TNI_KEY_TAPE) ? dispatch_tape(call) : execute(call, false);
+    if (TNI_UNLIKELY(keys & TNI_KEY_TAPE))
+        return dispatch_tape(call);
+    return call->op->run ? execute(call, false) : execute_view(call);
 }
 
 tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const void *attr)
@@ -373,7 +401,7 @@ tn_status tni_meta_contiguous(const tni_call *call, tni_meta *meta, int ndim, tn
     tni_record *record = &meta->record;
     record->dtype = (uint8_t)dtype;
     record->device = (uint8_t)device;
-    record->ndim = ndim;
+    record->ndim = (int8_t)ndim;
     record->sizes = meta->room;
     record->strides = meta->room + TN_MAX_NDIM;
     record->offset = 0;

@@ -92,7 +92,8 @@ static tn_status resolve(tni_call *call)
 tn_status tni_lazy_layer(void *context, tni_call *call)
 {
     (void)context;
-    tni_meta meta = {.view_of = NULL};
+    tni_meta meta;
+    tni_meta_begin(&meta, meta.room);
     if (call->op->infer(call, &meta))
         return tni_pending();
     if (meta.view_of || meta.same || meta.part_of || call->op->alter)

@@ -74,7 +74,8 @@ typedef struct tni_param {
 
 /* How a result shall look. infer fills it for each output. */
 typedef struct tni_meta {
-    tni_record record;  /* sizes and strides point into an input, or to room */
+    tni_record record;  /* sizes and strides point into an input, or to dims, or to room */
+    int64_t *dims;      /* room for the dims of a view of low rank: `room`, or in the view to be */
     tn_tensor *view_of; /* the result is a view of this input with the record's geometry; there is nothing to run */
     tn_tensor *same;    /* the result is this input itself */
     tn_tensor *part_of; /* the result reads this input's storage with the record's geometry, but is no view of it */
@@ -189,6 +190,14 @@ tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const v
 extern const tni_op *const tni_operators[];
 extern const int tni_operator_count;
 
+/* Before infer: nothing is said yet. */
+static inline void tni_meta_begin(tni_meta *meta, int64_t *dims)
+{
+    meta->view_of = meta->same = meta->part_of = NULL;
+    meta->like = NULL;
+    meta->dims = dims;
+}
+
 void tni_meta_preserved(tni_meta *meta, const tn_tensor *x);
 
 /* Fills the record where infer only named the input that the result is like. */
@@ -210,7 +219,7 @@ static inline void tni_meta_view(tni_meta *meta, tn_tensor *x)
 {
     tni_record *record = &meta->record;
     meta->view_of = x;
-    record->traits = (x->traits & (TNI_TRAIT(0, 255) | TNI_TRAIT(1, 255))) | TNI_TRAIT_NDIM(x->ndim);
+    record->traits = x->traits & (TNI_TRAIT(0, 255) | TNI_TRAIT(1, 255) | TNI_TRAIT(2, 255));
     record->sizes = x->sizes;
     record->strides = x->strides;
     record->numel = x->numel;
@@ -220,17 +229,22 @@ static inline void tni_meta_view(tni_meta *meta, tn_tensor *x)
 /* A view of x of ndim dims, whose sizes and strides are written through the pointers before infer returns. */
 static inline void tni_meta_view_dims(tni_meta *meta, tn_tensor *x, int ndim, int64_t **sizes, int64_t **strides)
 {
-    tni_meta_view(meta, x);
-    meta->record.ndim = ndim;
-    meta->record.sizes = *sizes = meta->room;
-    meta->record.strides = *strides = meta->room + TN_MAX_NDIM;
+    tni_record *record = &meta->record;
+    int64_t *dims = TNI_LIKELY(ndim <= TNI_INLINE_NDIM) ? meta->dims : meta->room;
+    meta->view_of = x;
+    record->traits = (x->traits & (TNI_TRAIT(0, 255) | TNI_TRAIT(1, 255))) | TNI_TRAIT(2, ndim);
+    record->sizes = *sizes = dims;
+    record->strides = *strides = dims + ndim;
+    record->numel = x->numel;
+    record->offset = x->offset;
 }
 
 /* The same with x's own dims in it. */
 static inline void tni_meta_own_dims(tni_meta *meta, tn_tensor *x, int64_t **sizes, int64_t **strides)
 {
-    tni_meta_view_dims(meta, x, x->ndim, sizes, strides);
-    for (int d = 0; d < x->ndim; d++) {
+    const int ndim = x->ndim;
+    tni_meta_view_dims(meta, x, ndim, sizes, strides);
+    for (int d = 0; d < ndim; d++) {
         (*sizes)[d] = x->sizes[d];
         (*strides)[d] = x->strides[d];
     }

@@ -102,7 +102,8 @@ tn_tensor *tn_zero_tensor(const int64_t *size, int ndim, tn_dtype dtype)
         dtype = tn_get_default_dtype();
     if (tni_check_dtype(name, dtype))
         return NULL;
-    tni_record record = {.dtype = (uint8_t)dtype, .ndim = ndim, .sizes = size, .strides = strides, .contiguous = true};
+    tni_record record = {
+        .dtype = (uint8_t)dtype, .ndim = (int8_t)ndim, .sizes = size, .strides = strides, .contiguous = true};
     if (!tni_numel(size, ndim, &record.numel) || !tni_mul_i64(record.numel, tni_itemsize(dtype), &bytes)) {
         TNI_FAIL(TN_ERROR_OVERFLOW, name, "the sizes count more bytes than 64 bits");
         return NULL;

@@ -91,7 +91,7 @@ static void take_whole(walk *w, int n)
 }
 
 /* Whether the counts work out: the dims that entries take, and those of the result. */
-static tn_status check_counts(const char *name, const tn_tensor *x, const tni_index_list *index, int *taken)
+static tn_status check_counts(const char *name, const tn_tensor *x, const tni_index_list *index, int *taken, int *ndim)
 {
     int integers = 0, axes = 0, slices = 0;
     if (index->n < 0 || (index->n > 0 && !index->data))
@@ -110,9 +110,9 @@ static tn_status check_counts(const char *name, const tn_tensor *x, const tni_in
     *taken = integers + slices;
     if (TNI_UNLIKELY(*taken > x->ndim))
         return TNI_FAIL(TN_ERROR_INDEX, name, "%d entries index a tensor of %d dims", *taken, x->ndim);
-    if (TNI_UNLIKELY(x->ndim - integers + axes > TN_MAX_NDIM))
-        return TNI_FAIL(TN_ERROR_DIM, name, "the result has %d dims, needed at most %d", x->ndim - integers + axes,
-                        TN_MAX_NDIM);
+    *ndim = x->ndim - integers + axes;
+    if (TNI_UNLIKELY(*ndim > TN_MAX_NDIM))
+        return TNI_FAIL(TN_ERROR_DIM, name, "the result has %d dims, needed at most %d", *ndim, TN_MAX_NDIM);
     return TN_OK;
 }
 
@@ -131,58 +131,48 @@ static tn_status take_entry(walk *w, const tn_index *entry, int whole)
     }
 }
 
-/* The common index, a slice of the first dim with a step of 1 or more, without the walk. Equal to it. */
-static inline tn_status one_slice(tni_meta *meta, tn_tensor *x, const tn_index *entry)
-{
-    int64_t *sizes, *strides, size = x->sizes[0], stride = x->strides[0], step = entry->as.slice.step, numel;
-    int64_t start = tni_clamp_bound(entry->as.slice.start, size), stop = tni_clamp_bound(entry->as.slice.stop, size);
-    tni_meta_view_dims(meta, x, x->ndim, &sizes, &strides);
-    size = stop <= start ? 0 : stop - start;
-    if (step != 1) {
-        size = size / step + (size % step != 0);
-        stride = tni_step_stride(stride, step);
-    }
-    sizes[0] = numel = size;
-    strides[0] = stride;
-    for (int d = 1; d < x->ndim; d++) {
-        numel *= sizes[d] = x->sizes[d];
-        strides[d] = x->strides[d];
-    }
-    meta->record.numel = numel;
-    if (TNI_LIKELY(start < x->sizes[0] && x->numel > 0)) { /* an element of x is there */
-        meta->record.offset += start * x->strides[0];
-        return TN_OK;
-    }
-    return tni_move_offset("getitem", &meta->record, start, x->strides[0]);
-}
-
 /* Every index. A function of its own, so that the common one saves no registers for it. */
 static TNI_ASIDE tn_status walk_index(tni_meta *meta, tn_tensor *x, const tni_index_list *index)
 {
     walk w = {.name = "getitem", .x = x, .record = &meta->record};
-    int taken = 0;
-    if (check_counts(w.name, x, index, &taken))
+    int taken = 0, ndim = 0;
+    if (check_counts(w.name, x, index, &taken, &ndim))
         return tni_pending();
-    tni_meta_view_dims(meta, x, 0, &w.sizes, &w.strides);
+    tni_meta_view_dims(meta, x, ndim, &w.sizes, &w.strides);
     for (int i = 0; i < index->n; i++)
         if (take_entry(&w, &index->data[i], x->ndim - taken))
             return tni_pending();
     take_whole(&w, x->ndim - w.from);
-    meta->record.ndim = w.to;
     meta->record.numel = 1;
-    for (int d = 0; d < w.to; d++)
+    for (int d = 0; d < ndim; d++)
         meta->record.numel *= w.sizes[d];
     return TN_OK;
 }
 
+/* The common index, elements start .. stop - 1 of the first dim, goes without the walk. Equal to it. */
 static tn_status getitem_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *x = call->in[0];
     const tni_index_list *index = &((const index_attr *)call->attr)->index;
-    if (TNI_LIKELY(index->n == 1 && index->data && index->data->kind == TN_INDEX_SLICE &&
-                   index->data->as.slice.step > 0 && x->ndim > 0))
-        return one_slice(meta, x, index->data);
-    return walk_index(meta, x, index);
+    const tn_index *entry = index->data;
+    const int ndim = x->ndim;
+    if (TNI_UNLIKELY(index->n != 1 || !entry || entry->kind != TN_INDEX_SLICE || entry->as.slice.step != 1 ||
+                     ndim == 0))
+        return walk_index(meta, x, index);
+    int64_t *sizes, *strides, start = tni_clamp_bound(entry->as.slice.start, x->sizes[0]);
+    int64_t numel = tni_clamp_bound(entry->as.slice.stop, x->sizes[0]) - start;
+    if (TNI_UNLIKELY(numel <= 0 || x->numel == 0)) /* where nothing is there may be no place */
+        return walk_index(meta, x, index);
+    tni_meta_view_dims(meta, x, ndim, &sizes, &strides);
+    meta->record.offset += start * x->strides[0];
+    sizes[0] = numel;
+    strides[0] = x->strides[0];
+    for (int d = 1; d < ndim; d++) {
+        numel *= sizes[d] = x->sizes[d];
+        strides[d] = x->strides[d];
+    }
+    meta->record.numel = numel;
+    return TN_OK;
 }
 
 /* That of the last view in PyTorch's way, one an entry; among several a whole dim is none. */
@@ -224,7 +214,8 @@ static bool is_basic(const tn_index *index, int n)
 tn_tensor *tn_getitem(tn_tensor *x, const tn_index *index, int n)
 {
     const index_attr attr = {{index, n}};
-    if (TNI_UNLIKELY(!is_basic(index, n)))
+    const bool one = index && n == 1 && (unsigned)index->kind <= TN_INDEX_NEW_AXIS; /* the common index */
+    if (TNI_UNLIKELY(!one && !is_basic(index, n)))
         return tni_getitem_copy(x, index, n);
     return tni_call_new(&tni_op_getitem, &x, &attr);
 }

@@ -21,6 +21,8 @@ static inline tn_status tni_move_offset(const char *name, tni_record *record, in
 /* A bound of a Python slice, clamped to 0 .. size. */
 static inline int64_t tni_clamp_bound(int64_t bound, int64_t size)
 {
+    if (TNI_LIKELY((uint64_t)bound <= (uint64_t)size))
+        return bound;
     if (bound < 0)
         bound = bound < -size ? 0 : bound + size;
     return bound > size ? size : bound;

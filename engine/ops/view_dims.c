@@ -30,8 +30,9 @@ enum { TRANSPOSES, CONJUGATES, CONJUGATES_ONE };
 static inline void swap_dims(tni_meta *meta, tn_tensor *x, int a, int b)
 {
     int64_t *sizes, *strides;
-    tni_meta_view_dims(meta, x, x->ndim, &sizes, &strides);
-    for (int d = 0; d < x->ndim; d++) {
+    const int ndim = x->ndim;
+    tni_meta_view_dims(meta, x, ndim, &sizes, &strides);
+    for (int d = 0; d < ndim; d++) {
         int from = d == a ? b : d == b ? a : d;
         sizes[d] = x->sizes[from];
         strides[d] = x->strides[from];
@@ -211,15 +212,16 @@ static tn_status squeeze_infer(tni_call *call, tni_meta *meta)
     if (dims->data && dims->n == 0) /* a list that names none */
         named = 0;
     int64_t *sizes, *strides;
-    int kept = 0;
-    tni_meta_view_dims(meta, x, x->ndim, &sizes, &strides);
-    for (int d = 0; d < x->ndim; d++) {
-        if (x->sizes[d] == 1 && named & (UINT64_C(1) << d))
+    uint64_t left_out = 0;
+    for (int d = 0; d < x->ndim; d++)
+        left_out |= x->sizes[d] == 1 ? named & (UINT64_C(1) << d) : 0;
+    tni_meta_view_dims(meta, x, x->ndim - __builtin_popcountll(left_out), &sizes, &strides);
+    for (int d = 0, kept = 0; d < x->ndim; d++) {
+        if (left_out & (UINT64_C(1) << d))
             continue;
         sizes[kept] = x->sizes[d];
         strides[kept++] = x->strides[d];
     }
-    meta->record.ndim = kept;
     return TN_OK;
 }
 

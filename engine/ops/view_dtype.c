@@ -38,9 +38,10 @@ static tn_status to_smaller(tni_meta *meta, const tn_tensor *x, int64_t ratio, i
                 : TNI_FAIL(TN_ERROR_OVERFLOW, name, "the elements of the new dtype are more than 64 bits count");
 }
 
-/* `ratio` elements side by side in the last dim become one. ones_pass: the strides of size-1 dims need not divide. */
+/* `ratio` elements side by side in the last dim become one: the strides of the dims before. ones_pass: those of size-1
+ * dims need not divide. */
 static tn_status to_larger(const char *name, tni_meta *meta, const tn_tensor *x, int64_t ratio, bool ones_pass,
-                           int64_t *sizes, int64_t *strides)
+                           int64_t *strides)
 {
     int last = x->ndim - 1;
     if (x->sizes[last] % ratio != 0)
@@ -57,7 +58,6 @@ static tn_status to_larger(const char *name, tni_meta *meta, const tn_tensor *x,
                             (long long)x->strides[d], d, (long long)ratio);
         strides[d] = x->strides[d] / ratio;
     }
-    sizes[last] = x->sizes[last] / ratio;
     meta->record.offset = x->offset / ratio;
     meta->record.numel = x->numel / ratio;
     return TN_OK;
@@ -92,8 +92,10 @@ static tn_status view_dtype_infer(tni_call *call, tni_meta *meta)
                         "a tensor without dims of %lld-byte elements as %s, needed elements of that size",
                         (long long)old, tn_dtype_name(dtype));
     if (old > new ? to_smaller(meta, x, old / new, sizes, strides)
-                  : to_larger(name, meta, x, new / old, false, sizes, strides))
+                  : to_larger(name, meta, x, new / old, false, strides))
         return tni_pending();
+    if (new > old)
+        sizes[x->ndim - 1] /= new / old;
     return check_place(name, x, dtype);
 }
 
@@ -179,11 +181,12 @@ static tn_status view_as_complex_infer(tni_call *call, tni_meta *meta)
     if (x->sizes[x->ndim - 1] != 2)
         return TNI_FAIL(TN_ERROR_VIEW, name, "size %lld of the last dim should be 2",
                         (long long)x->sizes[x->ndim - 1]);
-    tni_meta_own_dims(meta, x, &sizes, &strides);
+    tni_meta_view_dims(meta, x, x->ndim - 1, &sizes, &strides);
     meta->record.dtype = (uint8_t)whole;
-    if (to_larger(name, meta, x, 2, true, sizes, strides))
+    if (to_larger(name, meta, x, 2, true, strides))
         return tni_pending();
-    meta->record.ndim--; /* the last dim has size 1 now */
+    for (int d = 0; d < x->ndim - 1; d++)
+        sizes[d] = x->sizes[d];
     return check_place(name, x, whole);
 }
 
