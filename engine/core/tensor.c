@@ -53,8 +53,23 @@ static TNI_ASIDE void destroy_any(tn_tensor *x)
         tni_storage_release(inner);
 }
 
+static TNI_ASIDE void destroy_recorded(tn_tensor *x)
+{
+    x->autograd->type->destroy(x->autograd);
+    x->autograd = NULL;
+    tensor_destroy(x);
+}
+
+/* A view that borrows, whose base nobody else holds any more. */
+static TNI_ASIDE void destroy_with_base(tn_tensor *x)
+{
+    tn_tensor *base = x->base;
+    tni_free(x, sizeof *x);
+    tni_object_destroy(&base->object);
+}
+
 /* The two common kinds end here: small data of its own that nobody else reads; a view that borrows. Equal to
- * destroy_any. */
+ * destroy_any. What needs a frame is aside. */
 static void tensor_destroy(void *object)
 {
     tn_tensor *x = object;
@@ -64,14 +79,14 @@ static void tensor_destroy(void *object)
         return;
     }
     if (TNI_UNLIKELY(x->autograd != NULL)) {
-        x->autograd->type->destroy(x->autograd);
-        x->autograd = NULL;
+        destroy_recorded(x);
+        return;
     }
     if (x->borrows) {
-        tn_tensor *base = x->base;
-        tni_free(x, sizeof *x);
-        if (tni_unref(&base->object.references))
-            tni_object_destroy(&base->object);
+        if (TNI_UNLIKELY(tni_unref(&x->base->object.references)))
+            destroy_with_base(x);
+        else
+            tni_free(x, sizeof *x);
         return;
     }
     if (x->counter == storage && x->has_inner && storage == tni_inner_storage(x) &&

@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void tni_set_view(tn_tensor *x, tn_
 {
     tni_storage *storage = of->storage, *counter = of->counter;
     tn_tensor *base = of->base ? of->base : of;
-    bool borrows = storage == counter && counter == base->counter;
+    bool borrows = TNI_LIKELY(storage == counter) && counter == base->counter;
     uint64_t creation = of->traits & TNI_TRAIT(3, 255);
     if (tni_this_thread.exclude & TNI_KEY_TAPE) { /* nothing is recorded; the layer that records corrects this */
         creation = TNI_TRAIT(3, TNI_CREATED_NO_GRAD);

@@ -270,7 +270,7 @@ static TNI_ASIDE tn_status execute_aside(tni_call *call)
 }
 
 /* execute for the new result of an operator that runs nothing, a view as a rule: infer writes its dims into it. */
-static inline __attribute__((always_inline)) tn_status execute_view(tni_call *call)
+static TNI_ASIDE tn_status execute_view(tni_call *call)
 {
     tni_meta meta;
     tn_tensor *block = tni_view_block();
@@ -291,7 +291,7 @@ tn_status tni_execute_plain(tni_call *call)
     return call->op->run || call->form != TNI_NEW ? execute(call, false) : execute_view(call);
 }
 
-/* The same for the layer that records and a call that no other layer sees: what is below is tni_execute_plain. */
+/* tni_dispatch for the layer that records and a call that no other layer sees: what is below is tni_execute_plain. */
 static TNI_ASIDE tn_status dispatch_tape(tni_call *call)
 {
     tni_thread *thread = &tni_this_thread;
@@ -385,7 +385,7 @@ tn_status tni_dispatch(tni_call *call)
         return dispatch_any(call);
     if (TNI_UNLIKELY(keys & TNI_KEY_TAPE))
         return dispatch_tape(call);
-    return call->op->run ? execute(call, false) : execute_view(call);
+    return call->op->run ? execute_aside(call) : execute_view(call);
 }
 
 tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const void *attr)
