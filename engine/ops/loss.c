@@ -267,12 +267,12 @@ static size_t loss_workspace(const tni_call *call)
     return all;
 }
 
-/* Input i as a dense array, its copy in the workspace if it is none. */
+/* Input i as a dense array, its copy in the workspace if it is none. NULL where it isn't read. */
 static const char *dense_of(const tni_call *call, job *j, int i, char **workspace)
 {
     const tn_tensor *x = i < call->op->n_in ? call->in[i] : NULL;
     int64_t strides[TN_MAX_NDIM], to[TN_MAX_NDIM];
-    if (!x || in_factor(call, i))
+    if (!x || j->numel == 0 || in_factor(call, i))
         return NULL;
     if (is_dense(call, x, j))
         return tni_data(x);

@@ -67,7 +67,7 @@ static bool beyond(const plan *p, tni_total a, tni_total b)
 
 static tni_total fold(const plan *p, tni_total a, tni_total b)
 {
-    tni_total both = {.i64 = 0};
+    tni_total both = {.c128 = {0, 0}};
     if (p->reduction != TNI_SUM)
         return beyond(p, a, b) ? b : a;
     if (p->compute == TN_INT64) {
@@ -86,7 +86,7 @@ static tni_total row_of(const plan *p, const char *x, int64_t stride, int64_t n)
 {
     if (!is_complex(p))
         return p->kernel->row(x, stride, n);
-    tni_total both = {.i64 = 0};
+    tni_total both = {.c128 = {0, 0}};
     both.c128[0] = p->kernel->row(x, 2 * stride, n).f64;
     both.c128[1] = p->kernel->row(x + tni_itemsize(p->compute) / 2, 2 * stride, n).f64;
     return both;
@@ -103,7 +103,7 @@ static void cascade_add(const plan *p, cascade *c, tni_total value)
 
 static tni_total cascade_end(const plan *p, const cascade *c)
 {
-    tni_total total = {.i64 = 0};
+    tni_total total = {.c128 = {0, 0}}; /* the widest: all of it */
     bool any = false;
     for (int level = 0; c->count >> level; level++) {
         if (!((c->count >> level) & 1))
