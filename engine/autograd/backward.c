@@ -114,7 +114,7 @@ static tn_status start(tni_walk *walk, const request *r, const tni_edge *roots)
         if (grad && r->gradients && grad == r->gradients[i] && !r->captured && !r->create_graph &&
             tni_edge_node(roots[i]))
             grad = tni_tape_ops->clone(grad);
-        if (!grad || tni_walk_deliver(walk, roots[i], grad))
+        if (!grad || tni_walk_deliver(walk, NULL, roots[i], grad))
             return tni_pending();
     }
     return TN_OK;

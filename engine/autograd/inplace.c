@@ -9,8 +9,8 @@
 #include "autograd/tape.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "core/tensor_make.h"
 #include "core/lazy.h"
+#include "core/tensor_make.h"
 
 static tn_status refuse_out(const tni_call *call)
 {

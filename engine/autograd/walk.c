@@ -19,13 +19,14 @@
 #include "base/text.h"
 #include "core/geometry.h"
 
-static tn_status fail_shape(const tn_tensor *grad, const tni_shape *shape)
+static tn_status fail_shape(const tni_node *from, const tn_tensor *grad, const tni_shape *shape)
 {
-    char have[120], need[120];
+    char have[120], need[120], name[80];
     tni_text_shape(have, sizeof have, grad->sizes, grad->ndim);
     tni_text_shape(need, sizeof need, shape->sizes, shape->ndim);
     return TNI_FAIL(TN_ERROR_GRAD, "backward",
-                    "a derivative gave a gradient %s for a tensor %s, needed one that sums to it", have, need);
+                    "the derivative of %s gave a gradient %s for a tensor %s, needed one that sums to it",
+                    from ? tni_node_name(from, name, sizeof name) : "a result", have, need);
 }
 
 /* Whether summing makes the shape of grad. */
@@ -41,11 +42,11 @@ static bool sums_to(const tn_tensor *grad, const tni_shape *shape)
 }
 
 /* The gradient in the shape, dtype and kind of numbers of what it is for. The innermost scope holds what is made. */
-static tn_tensor *fitted(tn_tensor *grad, const tni_shape *shape)
+static tn_tensor *fitted(const tni_node *from, tn_tensor *grad, const tni_shape *shape)
 {
     if (TNI_UNLIKELY(!tni_same_dims(grad->sizes, grad->ndim, shape->sizes, shape->ndim))) {
         if (!sums_to(grad, shape)) {
-            fail_shape(grad, shape);
+            fail_shape(from, grad, shape);
             return NULL;
         }
         grad = tni_tape_ops->sum_to(grad, shape->sizes, shape->ndim);
@@ -59,7 +60,7 @@ static tn_tensor *fitted(tn_tensor *grad, const tni_shape *shape)
 }
 
 /* fitted, whose common answer is the gradient itself. */
-static inline tn_tensor *fitted_to(tn_tensor *grad, tni_edge edge)
+static inline tn_tensor *fitted_to(const tni_node *from, tn_tensor *grad, tni_edge edge)
 {
     const tni_node *node = tni_edge_node(edge);
     if (node && grad->ndim == node->ndim && grad->dtype == node->dtype) {
@@ -71,7 +72,7 @@ static inline tn_tensor *fitted_to(tn_tensor *grad, tni_edge edge)
             return grad;
     }
     const tni_shape shape = tni_edge_shape(edge);
-    return fitted(grad, &shape);
+    return fitted(from, grad, &shape);
 }
 
 /* Adds a gradient to those that came before; `sum` and `ours` are the place's. */
@@ -113,10 +114,10 @@ static TNI_ASIDE tn_status deliver_planned(tni_walk *walk, tni_edge edge, tn_ten
     return TN_OK;
 }
 
-tn_status tni_walk_deliver(tni_walk *walk, tni_edge edge, tn_tensor *grad)
+tn_status tni_walk_deliver(tni_walk *walk, const tni_node *from, tni_edge edge, tn_tensor *grad)
 {
     const tni_node *node = tni_edge_node(edge);
-    if (grad && !(grad = fitted_to(grad, edge)))
+    if (grad && !(grad = fitted_to(from, grad, edge)))
         return tni_pending();
     if (TNI_UNLIKELY(walk->plan != NULL)) {
         if (!node)
@@ -163,7 +164,7 @@ static void slices_vjp(tni_vjp *v, const tni_slices *slices)
     }
     if (through->numel != part->numel || !tni_same_dims(through->sizes, through->ndim, part->sizes, part->ndim)) {
         const tni_shape shape = {part->sizes, part->ndim, (tn_dtype)part->dtype, (tn_device_type)part->device};
-        through = fitted(through, &shape);
+        through = fitted(v->node, through, &shape);
     }
     if (through)
         tni_tape_ops->copy_(part, through);
@@ -201,7 +202,7 @@ static tn_status run_derivative(tni_walk *walk, tni_node *node, tn_tensor *grad,
     if (TNI_UNLIKELY(tni_pending()) || (TNI_UNLIKELY(walk->anomaly) && tni_anomaly_check(&v, walk->anomaly)))
         return tni_pending();
     for (uint32_t i = 0; i < node->n_edges; i++)
-        if (node->edges[i] && (grads[i] || walk->plan) && tni_walk_deliver(walk, node->edges[i], grads[i]))
+        if (node->edges[i] && (grads[i] || walk->plan) && tni_walk_deliver(walk, node, node->edges[i], grads[i]))
             return tni_pending();
     return TN_OK;
 }

@@ -18,8 +18,8 @@ typedef struct tni_walk {
 } tni_walk;
 
 /* Lets a gradient reach an edge's end: brought to its shape and dtype, and added to what came before. `grad` stays the
- * caller's. */
-tn_status tni_walk_deliver(tni_walk *walk, tni_edge edge, tn_tensor *grad);
+ * caller's. `from` is the node whose derivative gave it, NULL for a root's. */
+tn_status tni_walk_deliver(tni_walk *walk, const tni_node *from, tni_edge edge, tn_tensor *grad);
 
 /* Walks until nothing is pending. */
 tn_status tni_walk_run(tni_walk *walk);

@@ -144,7 +144,6 @@ void tni_meta_settle(tni_meta *meta)
     meta->like = NULL;
 }
 
-/* The form that writes into tensors that are there: Note [Forms] has the order of the steps. */
 /* Counts the write, and notes who wrote where the tape wants to know. */
 static void count_write(const tni_call *call, tn_tensor *out)
 {
@@ -153,6 +152,7 @@ static void count_write(const tni_call *call, tn_tensor *out)
         tni_note_writer(out->counter, tni_call_name(call));
 }
 
+/* The form that writes into tensors that are there: Note [Forms] has the order of the steps. */
 static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
 {
     tn_tensor *out = call->out[0];

@@ -281,7 +281,7 @@ static tn_status adam_alter(tni_call *call, const tni_meta *meta)
 
 const tni_op tni_op_sgd_step = {
     .name = TNI_NAMES_IN_PLACE(sgd_step),
-    .params = {TNI_TENSOR("self", PARAM), TNI_TENSOR("grad", GRAD),
+    .params = {TNI_TENSOR("param", PARAM), TNI_TENSOR("grad", GRAD),
                TNI_OPTIONAL_TENSOR("momentum_buffer", STATE),
                NUMBER(lr, sgd_attr), NUMBER(momentum, sgd_attr), NUMBER(dampening, sgd_attr),
                NUMBER(weight_decay, sgd_attr), CHOICE(nesterov, sgd_attr), CHOICE(maximize, sgd_attr),
@@ -293,7 +293,7 @@ const tni_op tni_op_sgd_step = {
 
 const tni_op tni_op_adam_step = {
     .name = TNI_NAMES_IN_PLACE(adam_step),
-    .params = {TNI_TENSOR("self", PARAM), TNI_TENSOR("grad", GRAD), TNI_TENSOR("exp_avg", STATE),
+    .params = {TNI_TENSOR("param", PARAM), TNI_TENSOR("grad", GRAD), TNI_TENSOR("exp_avg", STATE),
                TNI_TENSOR("exp_avg_sq", STATE + 1), TNI_OPTIONAL_TENSOR("max_exp_avg_sq", STATE + 2),
                TNI_OPTIONAL("step", 'I', adam_attr, step), NUMBER(lr, adam_attr), NUMBER(beta1, adam_attr),
                NUMBER(beta2, adam_attr), NUMBER(eps, adam_attr), NUMBER(weight_decay, adam_attr),

@@ -189,25 +189,13 @@ static void run_one(replay *r, const json_t *s)
     }
 }
 
-/* An error that says that a kind of argument is not there yet skips the case. */
-static void note_missing(replay *r)
-{
-    const char *message = tn_error_message();
-    if ((tn_error_code() == TN_ERROR_NOT_IMPLEMENTED &&
-         (strstr(message, "not there yet") || strstr(message, "no derivative yet"))) ||
-        strstr(message, "of the index is of kind"))
-        snprintf(r->missing, sizeof r->missing, "%.120s", message);
-}
-
 /* False when a statement failed, *at; the error is pending. */
 static bool run_all(replay *r, const json_t *statements, size_t *at)
 {
     for (*at = 0; *at < json_array_size(statements); ++*at) {
         run_one(r, json_array_get(statements, *at));
-        if (tn_error_code()) {
-            note_missing(r);
+        if (tn_error_code())
             return false;
-        }
     }
     return true;
 }
