@@ -51,6 +51,15 @@ static tn_tensor *first_gradient(const tn_tensor *x, tn_tensor *grad, bool creat
     return grad->base ? tni_tape_ops->detach(grad) : grad;
 }
 
+static void replace(tni_tape *tape, tn_tensor *grad)
+{
+    tn_tensor *old = tape->grad;
+    tni_ref(&grad->object.references);
+    tape->grad = grad;
+    if (old)
+        tni_object_release(&old->object);
+}
+
 tn_status tni_accumulate(tn_tensor *x, tn_tensor *grad, bool create_graph)
 {
     tni_tape *tape = tni_tape_make("backward", x);
@@ -64,13 +73,8 @@ tn_status tni_accumulate(tn_tensor *x, tn_tensor *grad, bool create_graph)
         else
             now = tni_tape_ops->add_(tape->grad, grad) == TN_OK ? tape->grad : NULL;
     }
-    if (now && now != tape->grad) {
-        tn_tensor *old = tape->grad;
-        tni_ref(&now->object.references);
-        tape->grad = now;
-        if (old)
-            tni_object_release(&old->object);
-    }
+    if (now && now != tape->grad)
+        replace(tape, now);
     tn_scope_end(scope);
     tni_object_release(&grad->object);
     return tni_pending();
@@ -82,13 +86,8 @@ tn_status tni_retain(tni_tape *tape, tn_tensor *grad)
     tn_tensor *now = NULL;
     if (!tni_pending())
         now = tape->grad ? tni_tape_ops->add(tape->grad, grad) : tni_tape_ops->clone(grad);
-    if (now) {
-        tn_tensor *old = tape->grad;
-        tni_ref(&now->object.references);
-        tape->grad = now;
-        if (old)
-            tni_object_release(&old->object);
-    }
+    if (now)
+        replace(tape, now);
     tn_scope_end(scope);
     return tni_pending();
 }

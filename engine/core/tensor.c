@@ -142,8 +142,8 @@ static __attribute__((noinline, cold)) void fail_bytes(const char *function, con
              tn_dtype_name(record->dtype));
 }
 
-/* The tensor whose storage stands apart: large data, or none on meta. */
-static tn_tensor *new_apart(const char *function, const tni_record *record, size_t bytes)
+/* All of a tensor but its storage, and in no scope yet. */
+static tn_tensor *new_head(const char *function, const tni_record *record)
 {
     int64_t *dims;
     tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
@@ -153,6 +153,15 @@ static tn_tensor *new_apart(const char *function, const tni_record *record, size
                    tni_traits_of(record->dtype, record->device, record->ndim, record->contiguous, false, false));
     x->base = NULL;
     x->keys = record->device == TN_META ? TNI_KEY_META : TNI_KEY_CPU;
+    return x;
+}
+
+/* The tensor whose storage stands apart: large data, or none on meta. */
+static tn_tensor *new_apart(const char *function, const tni_record *record, size_t bytes)
+{
+    tn_tensor *x = new_head(function, record);
+    if (!x)
+        return NULL;
     x->storage = x->counter = tni_storage_new(bytes, record->device == TN_META);
     if (!x->storage) {
         free_dims(x);
@@ -166,14 +175,9 @@ static tn_tensor *new_apart(const char *function, const tni_record *record, size
 
 tn_tensor *tni_tensor_over(const char *function, const tni_record *record, tni_storage *storage)
 {
-    int64_t *dims;
-    tn_tensor *x = new_block(function, record->ndim, sizeof *x, &dims);
+    tn_tensor *x = new_head(function, record);
     if (!x)
         return NULL;
-    tni_set_record(x, record, dims,
-                   tni_traits_of(record->dtype, record->device, record->ndim, record->contiguous, false, false));
-    x->base = NULL;
-    x->keys = record->device == TN_META ? TNI_KEY_META : TNI_KEY_CPU;
     tni_ref(&storage->object.references);
     x->storage = x->counter = storage;
     tni_scope_hold(&x->object);

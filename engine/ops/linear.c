@@ -176,35 +176,22 @@ void tni_linear_run(const tni_call *call, tni_product *product, void *workspace)
     tni_iter_run(&it, lanes[tni_lane_of(product->dtype)], &unused);
 }
 
+static const tni_product_kind kind = {tni_linear_product, tni_linear_run};
+
 static size_t linear_workspace(const tni_call *call)
 {
     tni_product product;
-    tni_wide wide;
-    if (TNI_UNLIKELY(tni_is_wide((tn_dtype)call->in[0]->dtype))) {
-        tni_wide_begin(&wide, call);
-        tni_linear_product(&product, &wide.call);
-        return wide.bytes + tni_product_workspace(&product);
-    }
+    if (TNI_UNLIKELY(tni_is_wide((tn_dtype)call->in[0]->dtype)))
+        return tni_wide_workspace(call, &kind);
     tni_linear_product(&product, call);
     return tni_product_workspace(&product);
-}
-
-static TNI_ASIDE void run_wide(const tni_call *call, char *workspace)
-{
-    tni_product product;
-    tni_wide wide;
-    tni_wide_begin(&wide, call);
-    tni_wide_load(&wide, call, workspace);
-    tni_linear_product(&product, &wide.call);
-    tni_linear_run(&wide.call, &product, workspace + wide.bytes);
-    tni_wide_store(&wide, call);
 }
 
 static void linear_run(const tni_call *call, void *workspace)
 {
     tni_product product;
     if (TNI_UNLIKELY(tni_is_wide((tn_dtype)call->in[0]->dtype))) {
-        run_wide(call, workspace);
+        tni_wide_run(call, &kind, workspace);
         return;
     }
     tni_linear_product(&product, call);

@@ -79,35 +79,28 @@ static void describe(tni_product *p, const tni_call *call)
     tni_product_fold(p);
 }
 
+static void run_product(const tni_call *call, tni_product *product, void *workspace)
+{
+    (void)call;
+    tni_product_run(product, workspace);
+}
+
+static const tni_product_kind kind = {describe, run_product};
+
 static size_t matmul_workspace(const tni_call *call)
 {
     tni_product product;
-    tni_wide wide;
-    if (TNI_UNLIKELY(tni_is_wide((tn_dtype)call->in[0]->dtype))) {
-        tni_wide_begin(&wide, call);
-        describe(&product, &wide.call);
-        return wide.bytes + tni_product_workspace(&product);
-    }
+    if (TNI_UNLIKELY(tni_is_wide((tn_dtype)call->in[0]->dtype)))
+        return tni_wide_workspace(call, &kind);
     describe(&product, call);
     return tni_product_workspace(&product);
-}
-
-static TNI_ASIDE void run_wide(const tni_call *call, char *workspace)
-{
-    tni_product product;
-    tni_wide wide;
-    tni_wide_begin(&wide, call);
-    tni_wide_load(&wide, call, workspace);
-    describe(&product, &wide.call);
-    tni_product_run(&product, workspace + wide.bytes);
-    tni_wide_store(&wide, call);
 }
 
 static void matmul_run(const tni_call *call, void *workspace)
 {
     tni_product product;
     if (TNI_UNLIKELY(tni_is_wide((tn_dtype)call->in[0]->dtype))) {
-        run_wide(call, workspace);
+        tni_wide_run(call, &kind, workspace);
         return;
     }
     describe(&product, call);
@@ -115,12 +108,21 @@ static void matmul_run(const tni_call *call, void *workspace)
 }
 
 const tni_op tni_op_matmul = {
-    .name = TNI_NAMES_NEW_OUT(matmul), .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)}, .n_params = 2,
-    .n_in = 2, .n_out = 1, .exact_out_dtype = true, .dtypes = TNI_PRODUCT_DTYPES, .infer = matmul_infer,
-    .workspace = matmul_workspace, .run = matmul_run, .zero_through = 3, .derivative = &tni_matmul_derivative,
+    .name = TNI_NAMES_NEW_OUT(matmul),
+    .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)},
+    .n_params = 2,
+    .n_in = 2,
+    .n_out = 1,
+    .exact_out_dtype = true,
+    .dtypes = TNI_PRODUCT_DTYPES,
+    .infer = matmul_infer,
+    .workspace = matmul_workspace,
+    .run = matmul_run,
+    .zero_through = 3,
+    .derivative = &tni_matmul_derivative,
     .samples = "[4] [4] | [3,4] [4] | [4] [4,2] | [3,4] [4,5] | [2,3,4] [4,5] | [2,3,4] [2,4,5] | "
-        "[2,1,3,4] [3,4,2] |"
-        "[0,4] [4,2] | [3,0] [0,2] | [40,50] [50,60] | ! [3,4] [3,4] | ! [] [3] | ! [2,3,4] [3,4,5]"};
+               "[2,1,3,4] [3,4,2] |"
+               "[0,4] [4,2] | [3,0] [0,2] | [40,50] [50,60] | ! [3,4] [3,4] | ! [] [3] | ! [2,3,4] [3,4,5]"};
 
 tn_tensor *tn_matmul(tn_tensor *a, tn_tensor *b)
 {

@@ -287,6 +287,16 @@ class Recorder:
         return e
 
 
+def expected(recorder):
+    """What the recorder saw of the tensors that have names of their own."""
+    expect = recorder.expect()
+    for t in [n for n in expect["tensors"] if n.startswith("%")]:
+        del expect["tensors"][t]
+    if any(t.get("same_as", "").startswith("%") for t in expect["tensors"].values()):
+        raise Unfit
+    return expect
+
+
 class Maker:
     """Draws statements that are mostly legal for the tensors that there are."""
 
@@ -514,12 +524,7 @@ class Maker:
                 del self.rec.attempts[s[1]]
                 s = inner
             program.append(s)
-        expect = self.rec.expect()
-        for t in [n for n in expect["tensors"] if n.startswith("%")]:
-            del expect["tensors"][t]
-        if any(t.get("same_as", "").startswith("%") for t in expect["tensors"].values()):
-            raise Unfit
-        return program, expect
+        return program, expected(self.rec)
 
 
 def main(maker, group="random", more=None):

@@ -8,7 +8,7 @@ import torch
 import torch.autograd.forward_ad as forward
 
 import generate_tape
-from generate import CALLS, Unfit, main
+from generate import CALLS, Unfit, expected, main
 from generate_tape import TOLERANCE, TapeMaker, TapeRecorder
 
 generate_tape.RULES += [(text, "forward_ad", "forward_ad") for text in (
@@ -111,12 +111,7 @@ class ForwardMaker(TapeMaker):
                 run(["assign", f"t_{n}", ["tangent", n]])
         finally:
             self.rec.end()
-        expect = self.rec.expect()
-        for t in [n for n in expect["tensors"] if n.startswith("%")]:
-            del expect["tensors"][t]
-        if any(t.get("same_as", "").startswith("%") for t in expect["tensors"].values()):
-            raise Unfit
-        return program, expect
+        return program, expected(self.rec)
 
 
 if __name__ == "__main__":

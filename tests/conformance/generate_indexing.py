@@ -4,7 +4,7 @@ and its kin. As generate.py, which see:
     python3 tests/conformance/generate_indexing.py --seed 1 --count 300 > random.jsonl"""
 import torch
 
-from generate import Maker, Unfit, index_of, main
+from generate import Maker, expected, index_of, main
 
 
 class IndexMaker(Maker):
@@ -122,12 +122,7 @@ class IndexMaker(Maker):
                 del rec.attempts[s[1]]
                 s = inner
             program.append(s)
-        expect = rec.expect()
-        for t in [n for n in expect["tensors"] if n.startswith("%")]:
-            del expect["tensors"][t]
-        if any(t.get("same_as", "").startswith("%") for t in expect["tensors"].values()):
-            raise Unfit
-        return program, expect
+        return program, expected(rec)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ accident: values that grow without bound, writes that depend on the order of ele
 import torch
 
 import generate
-from generate import CALLS, Recorder, Unfit, check_order, main, values
+from generate import CALLS, Recorder, Unfit, check_order, expected, main, values
 
 TOLERANCE = {"float32": [1e-4, 1e-5], "float64": [1e-6, 1e-7]}
 RULES = [  # of PyTorch's messages
@@ -385,12 +385,7 @@ class TapeMaker:
                 program.append(s)
         finally:
             self.rec.end()
-        expect = self.rec.expect()
-        for t in [n for n in expect["tensors"] if n.startswith("%")]:
-            del expect["tensors"][t]
-        if any(t.get("same_as", "").startswith("%") for t in expect["tensors"].values()):
-            raise Unfit
-        return program, expect
+        return program, expected(self.rec)
 
 
 if __name__ == "__main__":

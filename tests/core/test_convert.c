@@ -7,6 +7,7 @@
 #include "core/convert.h"
 #include "core/convert_other.h"
 #include "core/dtype.h"
+#include "support/draw.h"
 #include "support/test.h"
 
 static const tn_dtype four[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64, TN_BOOL};
@@ -149,11 +150,7 @@ static void scalars(void **state)
 static void patterns(char *row, int64_t n, int64_t itemsize, uint64_t *state)
 {
     for (int64_t i = 0; i < n * itemsize; i += 8) {
-        uint64_t bits = *state;
-        bits ^= bits << 13;
-        bits ^= bits >> 7;
-        bits ^= bits << 17;
-        *state = bits;
+        uint64_t bits = draw_bits(state);
         if (bits >> 62 == 0)
             bits &= UINT64_C(0xffff0000ff800000); /* few bits of a float32 or float64 */
         memcpy(row + i, &bits, 8);

@@ -6,16 +6,14 @@
 #include <tenon/tenon.h>
 
 #include "core/geometry.h"
+#include "support/draw.h"
 #include "support/test.h"
 
 static uint64_t random_state = 7;
 
 static int64_t pick(int64_t n)
 {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (int64_t)(random_state % (uint64_t)n);
+    return draw_below(&random_state, n);
 }
 
 static int64_t address(const int64_t *sizes, const int64_t *strides, int ndim, int64_t linear)

@@ -5,16 +5,14 @@
 
 #include "core/geometry.h"
 #include "core/iterator.h"
+#include "support/draw.h"
 #include "support/test.h"
 
 static uint64_t random_state = 11;
 
 static int64_t pick(int64_t n)
 {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (int64_t)(random_state % (uint64_t)n);
+    return draw_below(&random_state, n);
 }
 
 /* y = 1000 a + b, in float64 */

@@ -7,29 +7,16 @@
 #include <unistd.h>
 
 #include "support/errors.h"
+#include "support/scratch.h"
 
-static char path[] = "/tmp/tenon-csv-XXXXXX";
 
 static tn_dataset *load(const char *text, const tn_csv_options *options)
 {
-    FILE *file = fopen(path, "wb");
+    FILE *file = fopen(scratch_path, "wb");
     assert_non_null(file);
     fwrite(text, 1, strlen(text), file);
     fclose(file);
-    return tn_load_csv(path, options);
-}
-
-static int enter(void **state)
-{
-    (void)state;
-    int handle = mkstemp(path);
-    return handle < 0 || close(handle);
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    return unlink(path);
+    return tn_load_csv(scratch_path, options);
 }
 
 static void header_and_words(void **state)
@@ -148,5 +135,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {test(header_and_words), test(numbers_as_labels), test(messages),
                                        test(many_classes)};
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

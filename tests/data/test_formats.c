@@ -8,26 +8,13 @@
 #include <unistd.h>
 
 #include "support/errors.h"
+#include "support/scratch.h"
 
-static char path[] = "/tmp/tenon-formats-XXXXXX";
 static char content[1 << 20];
-
-static int enter(void **state)
-{
-    (void)state;
-    int handle = mkstemp(path);
-    return handle < 0 || close(handle);
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
 
 static size_t read_back(void)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(scratch_path, "rb");
     assert_non_null(file);
     size_t bytes = fread(content, 1, sizeof content, file);
     fclose(file);
@@ -36,7 +23,7 @@ static size_t read_back(void)
 
 static void put(const void *data, size_t bytes)
 {
-    FILE *file = fopen(path, "wb");
+    FILE *file = fopen(scratch_path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(data, 1, bytes, file), bytes);
     fclose(file);
@@ -79,16 +66,16 @@ static void round_trips(void **state)
                                                       tn_select(tn_select(x, 0, 1), 0, 2), tn_narrow(x, 0, 1, 0)};
         for (int v = 0; v < 5; v++) {
             tn_named_tensor named[] = {{"b", views[v]}, {"a", x}};
-            assert_int_equal(tn_save_safetensors(path, named, 2, NULL), TN_OK);
-            tn_safetensors *file = tn_load_safetensors(path, NULL);
+            assert_int_equal(tn_save_safetensors(scratch_path, named, 2, NULL), TN_OK);
+            tn_safetensors *file = tn_load_safetensors(scratch_path, NULL);
             assert_int_equal(tn_safetensors_count(file), 2);
             assert_string_equal(tn_safetensors_at(file, 0).name, "a");
             assert_true(same(tn_safetensors_find(file, "b"), views[v]));
             assert_null(tn_safetensors_find(file, "c"));
             if (dtypes[i] == TN_BFLOAT16)
                 continue;
-            assert_int_equal(tn_save_npy(views[v], path), TN_OK);
-            assert_true(same(tn_load_npy(path), views[v]));
+            assert_int_equal(tn_save_npy(views[v], scratch_path), TN_OK);
+            assert_true(same(tn_load_npy(scratch_path), views[v]));
         }
         assert_int_equal(tn_error_code(), TN_OK);
         tn_scope_end(scope);
@@ -100,7 +87,7 @@ static const tn_metadata metadata[] = {{"step", "3"}, {"who \"\\\n\x01\xc3\xa9",
 static tn_status save_with_sum(tn_tensor *x)
 {
     tn_named_tensor named[] = {{"w", x}, {"b", tn_select(x, 0, 0)}};
-    return tn_save_safetensors(path, named, 2,
+    return tn_save_safetensors(scratch_path, named, 2,
                                &(tn_safetensors_options){.metadata = metadata, .n_metadata = 2, .sum = true});
 }
 
@@ -111,7 +98,7 @@ static void damage(void **state)
     static const tn_safetensors_options sum = {.sum = true};
     tn_scope scope = tn_scope_begin();
     assert_int_equal(save_with_sum(sample(TN_FLOAT32)), TN_OK);
-    tn_safetensors *file = tn_load_safetensors(path, &sum);
+    tn_safetensors *file = tn_load_safetensors(scratch_path, &sum);
     assert_string_equal(tn_safetensors_metadata_find(file, "step"), "3");
     assert_string_equal(tn_safetensors_metadata_find(file, metadata[1].key), "\t");
     assert_int_equal(tn_safetensors_metadata_count(file), 3);
@@ -120,20 +107,20 @@ static void damage(void **state)
     memcpy(good, content, bytes);
     for (size_t length = 0; length < bytes; length++) {
         put(good, length);
-        REFUSED(tn_load_safetensors(path, &sum), TN_ERROR_DATA);
+        REFUSED(tn_load_safetensors(scratch_path, &sum), TN_ERROR_DATA);
     }
     for (size_t bit = 0; bit < 8 * bytes; bit++) {
         good[bit / 8] ^= (char)(1 << bit % 8);
         put(good, bytes);
         good[bit / 8] ^= (char)(1 << bit % 8);
-        if (tn_load_safetensors(path, &sum))
+        if (tn_load_safetensors(scratch_path, &sum))
             fail_msg("bit %d of %d was flipped, and it loaded", (int)bit, 8 * (int)bytes);
         EXPECT(TN_ERROR_DATA);
     }
     free(good);
     tn_named_tensor named = {"w", sample(TN_FLOAT32)};
-    assert_int_equal(tn_save_safetensors(path, &named, 1, NULL), TN_OK);
-    assert_null(tn_load_safetensors(path, &sum));
+    assert_int_equal(tn_save_safetensors(scratch_path, &named, 1, NULL), TN_OK);
+    assert_null(tn_load_safetensors(scratch_path, &sum));
     expect_error(TN_ERROR_DATA, "has no checksum");
     tn_scope_end(scope);
 }
@@ -191,7 +178,7 @@ static void full_disk(void **state)
             fault.calls = 0;
             fault.number = at % 2 ? ENOSPC : EIO;
             tn_set_file_operations(&table);
-            tn_status status = format ? save_with_sum(x) : tn_save_npy(x, path);
+            tn_status status = format ? save_with_sum(x) : tn_save_npy(x, scratch_path);
             tn_error_clear();
             tn_set_file_operations(&fault.real);
             past = fault.calls <= at;
@@ -211,7 +198,7 @@ static void without_memory(void **state)
             int64_t before = tn_get_memory_stats().live_blocks;
             put("old", 3);
             tn_fail_allocation(at, false);
-            tn_status status = format ? save_with_sum(x) : tn_save_npy(x, path);
+            tn_status status = format ? save_with_sum(x) : tn_save_npy(x, scratch_path);
             bool hit = tn_allocation_failed();
             tn_fail_allocation(-1, false);
             assert_int_equal(status, hit ? TN_ERROR_MEMORY : TN_OK);
@@ -234,29 +221,29 @@ static void refusals(void **state)
     tn_named_tensor twice[] = {{"a", x}, {"a", x}}, reserved = {"__metadata__", x}, latin = {"\xe9", x},
                     complex = {"c", tn_to(x, TN_COMPLEX64)}, nothing = {"m", meta}, null = {NULL, x};
     put("old", 3);
-    assert_int_equal(tn_save_safetensors(path, twice, 2, NULL), TN_ERROR_ARGUMENT);
+    assert_int_equal(tn_save_safetensors(scratch_path, twice, 2, NULL), TN_ERROR_ARGUMENT);
     expect_error(TN_ERROR_ARGUMENT, "two names are 'a'");
-    assert_int_equal(tn_save_safetensors(path, &reserved, 1, NULL), TN_ERROR_ARGUMENT);
+    assert_int_equal(tn_save_safetensors(scratch_path, &reserved, 1, NULL), TN_ERROR_ARGUMENT);
     EXPECT(TN_ERROR_ARGUMENT);
-    tn_save_safetensors(path, &latin, 1, NULL);
+    tn_save_safetensors(scratch_path, &latin, 1, NULL);
     expect_error(TN_ERROR_ARGUMENT, "not UTF-8");
-    tn_save_safetensors(path, &complex, 1, NULL);
+    tn_save_safetensors(scratch_path, &complex, 1, NULL);
     expect_error(TN_ERROR_DTYPE, "complex64");
-    tn_save_safetensors(path, &nothing, 1, NULL);
+    tn_save_safetensors(scratch_path, &nothing, 1, NULL);
     EXPECT(TN_ERROR_DEVICE);
-    tn_save_safetensors(path, &null, 1, NULL);
+    tn_save_safetensors(scratch_path, &null, 1, NULL);
     EXPECT(TN_ERROR_NULL);
-    tn_save_safetensors(path, twice, 1,
+    tn_save_safetensors(scratch_path, twice, 1,
                         &(tn_safetensors_options){.metadata = &(tn_metadata){"sum", ""}, .n_metadata = 1, .sum = true});
     EXPECT(TN_ERROR_ARGUMENT);
-    tn_save_npy(tn_to(x, TN_BFLOAT16), path);
+    tn_save_npy(tn_to(x, TN_BFLOAT16), scratch_path);
     expect_error(TN_ERROR_DTYPE, "bfloat16");
-    tn_save_npy(meta, path);
+    tn_save_npy(meta, scratch_path);
     EXPECT(TN_ERROR_DEVICE);
-    tn_save_npy(NULL, path);
+    tn_save_npy(NULL, scratch_path);
     EXPECT(TN_ERROR_NULL);
     assert_true(read_back() == 3);
-    assert_int_equal(tn_save_safetensors(path, NULL, 0, NULL), TN_OK);
+    assert_int_equal(tn_save_safetensors(scratch_path, NULL, 0, NULL), TN_OK);
     assert_int_equal(read_back(), 16);
     assert_memory_equal(content, "\x08\0\0\0\0\0\0\0{}      ", 16);
     tn_scope_end(scope);
@@ -271,7 +258,7 @@ static void headers(void **state)
         for (int i = 0; i < 20000; i++)
             used += (size_t)sprintf(text + used, kind == 0 ? "[" : "{\"\":");
         put_safetensors(text, 0);
-        REFUSED(tn_load_safetensors(path, NULL), TN_ERROR_DATA);
+        REFUSED(tn_load_safetensors(scratch_path, NULL), TN_ERROR_DATA);
     }
     size_t used = (size_t)sprintf(text, "{");
     for (int i = 0; i < 2000; i++)
@@ -280,7 +267,7 @@ static void headers(void **state)
     sprintf(text + used, "}");
     put_safetensors(text, 2000);
     tn_scope scope = tn_scope_begin();
-    tn_safetensors *file = tn_load_safetensors(path, NULL);
+    tn_safetensors *file = tn_load_safetensors(scratch_path, NULL);
     assert_int_equal(tn_safetensors_count(file), 2000);
     assert_non_null(tn_safetensors_find(file, "t1999"));
     tn_safetensors_at(file, 2000);
@@ -292,5 +279,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {test(round_trips),    test(damage),   test(full_disk),
                                        test(without_memory), test(refusals), test(headers)};
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

@@ -203,6 +203,21 @@ def stats():
     return library.tn_get_memory_stats()
 
 
+def no_growth(theirs, from_dlpack):
+    """Both ways 2000 times: what the library holds stays as it is."""
+    with Scope():
+        x = arange([10])
+        for turn in range(2000):
+            if turn == 100:
+                before = stats()
+            with Scope():
+                assert from_dlpack(Export(x))[3] == 3
+                assert take(theirs)
+        after = stats()
+        assert (after.live_blocks, after.live_bytes, after.reserved_bytes) == (
+            before.live_blocks, before.live_bytes, before.reserved_bytes)
+
+
 def skip(why):
     print("skipped:", why)
     sys.exit(77)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
+#include "support/draw.h"
 #include "support/test.h"
 
 #ifdef TENON_QUICK
@@ -27,10 +28,7 @@ static uint64_t state = 20240917;
 
 static int64_t pick(int64_t n)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return n > 0 ? (int64_t)(state % (uint64_t)n) : 0;
+    return draw_below(&state, n);
 }
 
 static void tell(model *m, const char *op, int64_t a, int64_t b)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
+#include "support/draw.h"
 #include "support/grid.h"
 #include "support/test.h"
 
@@ -19,10 +20,7 @@ static uint64_t state;
 
 static int64_t pick(int64_t n)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return n > 0 ? (int64_t)(state % (uint64_t)n) : 0;
+    return draw_below(&state, n);
 }
 
 static int64_t between(int64_t low, int64_t high)

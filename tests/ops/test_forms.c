@@ -6,6 +6,7 @@
 
 #include "dispatch/op.h"
 #include "support/calls.h"
+#include "support/errors.h"
 #include "support/test.h"
 
 static const tn_dtype four[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64, TN_BOOL};
@@ -350,17 +351,8 @@ static void overlap(void **state)
     tn_scope_end(scope);
 }
 
-static int forget_error(void **state)
-{
-    (void)state;
-    tn_error_clear();
-    return 0;
-}
-
-#define clean(function) cmocka_unit_test_setup(function, forget_error)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {clean(in_place), clean(out_forms), clean(overlap), clean(foreign_dtypes)};
+    const struct CMUnitTest tests[] = {fresh(in_place), fresh(out_forms), fresh(overlap), fresh(foreign_dtypes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

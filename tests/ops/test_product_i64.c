@@ -5,16 +5,14 @@
 
 #include "cpu/level.h"
 #include "ops/product_i64.h"
+#include "support/draw.h"
 #include "support/test.h"
 
 static uint64_t state = 88172645463325252u;
 
 static int64_t next(void)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (int64_t)state;
+    return (int64_t)draw_bits(&state);
 }
 
 enum { GAP = 77 };

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
+#include "support/draw.h"
 #include "support/test.h"
 
 enum { ROWS = 43, LAYOUTS = 4, OPS = 6 };
@@ -20,10 +21,7 @@ static tn_tensor *values(int64_t n, tn_dtype dtype, bool special)
     float *data = tn_data_f32_mut(x);
     uint64_t state = 88172645463325252u + (uint64_t)n;
     for (int64_t i = 0; data && i < ROWS * n; i++) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        data[i] = (float)(int64_t)(state % 2001) / 97.0f;
+        data[i] = (float)draw_below(&state, 2001) / 97.0f;
         if (state >> 60 == 0)
             data[i] = 0.0f;
         if (special && state >> 60 == 1)

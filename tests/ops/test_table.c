@@ -6,6 +6,7 @@
 
 #include "dispatch/op.h"
 #include "support/calls.h"
+#include "support/errors.h"
 #include "support/test.h"
 
 static const tn_dtype four[] = {TN_FLOAT32, TN_FLOAT64, TN_INT64, TN_BOOL};
@@ -414,20 +415,10 @@ static void wrong_kinds(void **state)
     tn_error_clear();
 }
 
-/* A test that failed leaves its error; the next one starts afresh. */
-static int forget_error(void **state)
-{
-    (void)state;
-    tn_error_clear();
-    return 0;
-}
-
-#define clean(function) cmocka_unit_test_setup(function, forget_error)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {clean(all_layouts),      clean(mixed_dtypes), clean(error_samples),
-                                       clean(null_and_pending), clean(wrong_kinds),  clean(lower_cpu_levels)};
+    const struct CMUnitTest tests[] = {fresh(all_layouts),      fresh(mixed_dtypes), fresh(error_samples),
+                                       fresh(null_and_pending), fresh(wrong_kinds),  fresh(lower_cpu_levels)};
     int layer = tn_layer_register("count", count_call, &seen);
     tn_layer_enable(layer, true);
     return cmocka_run_group_tests(tests, NULL, NULL);

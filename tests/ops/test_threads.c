@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
+#include "support/draw.h"
 #include "support/test.h"
 
 enum { CASES = 22, MOST_THREADS = 3 };
@@ -15,10 +16,7 @@ static tn_tensor *values(const int64_t *sizes, int ndim, tn_dtype dtype)
     float *data = tn_data_f32_mut(x);
     uint64_t state = 88172645463325252u;
     for (int64_t i = 0; i < tn_numel(x); i++) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        data[i] = (float)(int64_t)(state % 20001) / 997.0f - 10.0f;
+        data[i] = (float)draw_below(&state, 20001) / 997.0f - 10.0f;
     }
     return tn_to(x, dtype);
 }

@@ -29,6 +29,16 @@ static inline void expect_status_at(const char *file, int line, tn_status status
     tn_error_clear();
 }
 
+/* A test that failed leaves its error: as a setup this lets the next one start afresh. */
+static inline int forget_error(void **state)
+{
+    (void)state;
+    tn_error_clear();
+    return 0;
+}
+
+#define fresh(function) cmocka_unit_test_setup(function, forget_error)
+
 #define EXPECT(status) expect_status_at(__FILE__, __LINE__, (status))
 #define REFUSED(call, status)                                                                                          \
     do {                                                                                                               \
