@@ -12,8 +12,9 @@ enum { EXIT_USAGE = 2, BLOCKS = 24, QUICK_BLOCKS = 5 };
 static const struct {
     const row *rows;
     const int *count;
-} families[] = {{rows_w1, &rows_w1_count}, {rows_w2, &rows_w2_count}, {rows_w6, &rows_w6_count},
-                {rows_w7, &rows_w7_count}};
+} families[] = {{rows_w1, &rows_w1_count}, {rows_w2, &rows_w2_count}, {rows_w3, &rows_w3_count},
+                {rows_w4, &rows_w4_count}, {rows_w5, &rows_w5_count}, {rows_w6, &rows_w6_count},
+                {rows_w7, &rows_w7_count}, {rows_w8, &rows_w8_count}, {rows_w9, &rows_w9_count}};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 static const struct {
@@ -21,7 +22,8 @@ static const struct {
     tn_dtype dtype;
 } row_dtypes[] = {{DTYPE_F32, TN_FLOAT32}, {DTYPE_F64, TN_FLOAT64}};
 
-static const char *const unit_names[] = {[UNIT_NS] = "ns", [UNIT_US] = "us", [UNIT_GBS] = "GB/s"};
+static const char *const unit_names[] = {[UNIT_NS] = "ns", [UNIT_US] = "us", [UNIT_MS] = "ms", [UNIT_GBS] = "GB/s",
+                                         [UNIT_GFLOPS] = "GF/s", [UNIT_MIB] = "MiB"};
 
 /* The order of JSON's fields, and of the table's columns: the hardest first. */
 static const int json_order[SIDE_COUNT] = {SIDE_TENON, SIDE_PYTORCH, SIDE_NUMPY, SIDE_C};
@@ -36,14 +38,15 @@ typedef struct options {
 } options;
 
 static const char usage[] =
-    "usage: bench [options] [W1 W2 W6 W7 ...]\n"
+    "usage: bench [options] [W1 W2 ... W9]\n"
     "\n"
     "Measures Tenon beside straight C, and beside PyTorch and NumPy where the interpreter $PYTHON (python3) has them.\n"
     "The sides take turns in blocks of a few milliseconds; of each the best block counts. Works: W1 forward of\n"
-    "2-16-16-1 on 200 points, W2 one step of training it, W6 memory-bound operations, W7 overhead of one operation;\n"
-    "none named: all.\n"
+    "2-16-16-1 on 200 points, W2 one step of training it, W3 an epoch of 10,000 points in batches of 32, W4 a step of\n"
+    "784-256-128-10, W5 one of 1024-1024-1024-1024, W6 memory-bound operations, W7 overhead of one operation, W8 a\n"
+    "whole process that trains, W9 a step of each of 1000 nets; none named: all.\n"
     "\n"
-    "  --json        one object a line: times in ns and us, throughput in GB/s; absent peers are left out\n"
+    "  --json        one object a line, with its unit; absent peers are left out\n"
     "  --threads N   threads of every side (1: everything is bound to one CPU)\n"
     "  --quick       5 blocks instead of 24: a look, not a measurement\n"
     "  --median      report the median block instead of the best\n"
@@ -131,14 +134,15 @@ static int parse(int argc, char **argv, options *o)
 /* A time or throughput in the row's unit. */
 static double in_unit(const row *r, tn_dtype dtype, double ns)
 {
-    if (r->unit == UNIT_GBS)
-        return r->traffic * (double)tn_itemsize(dtype) / ns;
-    return r->unit == UNIT_US ? ns / 1000 : ns;
+    static const double of_ns[] = {[UNIT_NS] = 1, [UNIT_US] = 1e3, [UNIT_MS] = 1e6, [UNIT_MIB] = 1 << 20};
+    if (r->unit == UNIT_GBS || r->unit == UNIT_GFLOPS)
+        return r->traffic * (r->unit == UNIT_GBS ? (double)tn_itemsize(dtype) : 1) / ns;
+    return ns / of_ns[r->unit];
 }
 
 static int decimals(double value)
 {
-    return value < 10 ? 2 : 1;
+    return value < 1 ? 3 : value < 10 ? 2 : 1;
 }
 
 static void print_json(const row *r, tn_dtype dtype, int threads, const double *ns)

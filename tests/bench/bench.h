@@ -12,7 +12,7 @@
 
 enum { SIDE_TENON, SIDE_C, SIDE_PYTORCH, SIDE_NUMPY, SIDE_COUNT };
 
-typedef enum unit { UNIT_NS, UNIT_US, UNIT_GBS } unit;
+typedef enum unit { UNIT_NS, UNIT_US, UNIT_MS, UNIT_GBS, UNIT_GFLOPS, UNIT_MIB } unit;
 
 enum { DTYPE_F32 = 1, DTYPE_F64 = 2 };
 
@@ -35,21 +35,26 @@ typedef struct row {
     unit unit;
     int dtypes;                                /* DTYPE_F32 | DTYPE_F64 */
     int per;                                   /* times are given divided by this; 0: 1 */
-    double traffic;                            /* UNIT_GBS: elements read and written by one operation */
+    double traffic;                            /* UNIT_GBS: elements read and written by one operation; UNIT_GFLOPS: its operations */
     bool (*setup)(fixture *);                  /* false: an error is pending, or memory is short */
     tn_tensor *(*tenon)(fixture *, int64_t n); /* n operations; the last result, NULL on an error */
     void (*c)(fixture *, int64_t n);           /* n operations; the result in cout */
     /* If set, the yardstick is a limit (a copy of the same traffic), and element i of the result must be this. */
     double (*expected)(const fixture *, int64_t i);
+    /* If set, instead of all these: ns or bytes of one side of this process; negative on a failure, told by nobody. */
+    double (*measure)(int side);
+    int peer_blocks; /* of slow peers; 0: as many as the others */
 } row;
 
-extern const row rows_w1[], rows_w2[], rows_w6[], rows_w7[];
-extern const int rows_w1_count, rows_w2_count, rows_w6_count, rows_w7_count;
+extern const row rows_w1[], rows_w2[], rows_w3[], rows_w4[], rows_w5[], rows_w6[], rows_w7[], rows_w8[], rows_w9[];
+extern const int rows_w1_count, rows_w2_count, rows_w3_count, rows_w4_count, rows_w5_count, rows_w6_count,
+    rows_w7_count, rows_w8_count, rows_w9_count;
 
 /* Blocks on 2 MiB pages where the system gives them, freed with the fixture; NULL when memory is short. */
 void *bench_block(fixture *f, size_t bytes);
 /* numel elements of f's dtype: element i is value(i, seed) times scale, plus shift. */
 void *bench_values(fixture *f, int64_t numel, uint32_t seed, double scale, double shift);
+void bench_fill(void *data, int64_t numel, tn_dtype dtype, uint32_t seed, double scale, double shift);
 /* Deterministic values in [-1, 3), the same as in peers.py: 4 u / 2^32 - 1, u = 2654435761 i + 2246822519 seed
  * mod 2^32. */
 double bench_value(int64_t i, uint32_t seed);

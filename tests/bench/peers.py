@@ -7,16 +7,18 @@ Started by bench as `peers.py numpy|torch THREADS`, it says "hello", then answer
 Statements are timed by timeit, inlined in its loop with the collector off. A row is one entry of ROWS in each class.
 """
 import os
+import subprocess
 import sys
+import time
 import timeit
 
 POINTS = 200
 LONG = 10_000_000
 SIDE = 4096
-BLOCK = {"W1": 3e-3, "W2": 6e-3, "W7": 3e-3, "W6": 4e-3}  # seconds a block takes at least
+BLOCK = {"W2": 6e-3, "W6": 4e-3}  # seconds a block takes at least; 3e-3 else
 SAMPLES = 64
 SIZES = [2, 16, 16, 1]
-RECORDED = {"add, grad recorded", "chain", "SGD", "Adam"}  # rows that need autograd
+RECORDED = {"add, grad recorded", "chain", "SGD", "Adam", "epoch", "step", "1000 models"}  # rows that need autograd
 
 
 class Numpy:
@@ -92,7 +94,7 @@ class Numpy:
     def net(self, dtype):
         np = self.lib
         w, b = weights(self, dtype)
-        (w1, w2, w3), (b1, b2, b3) = [np.ascontiguousarray(m.T) for m in w], b
+        (w1, w2, w3), (b1, b2, b3) = [np.ascontiguousarray(m[0].T) for m in w], [m[0] for m in b]
 
         def forward(x):
             h = x @ w1
@@ -117,6 +119,14 @@ class Torch:
             ("W1", "forward"): (self.net, "net(x)"),
             ("W2", "SGD"): (lambda dtype: self.training(dtype, self.lib.optim.SGD), "step()"),
             ("W2", "Adam"): (lambda dtype: self.training(dtype, self.lib.optim.Adam), "step()"),
+            ("W3", "epoch"): (self.epoch, "epoch()"),
+            ("W4", "step"): (self.classes, "step()"),
+            ("W5", "step"): (self.wide, "step()"),
+            ("W8", "1 step"): (lambda dtype: {"measure": lambda: process(1)[0]}, MEASURE),
+            ("W8", "1000 steps"): (lambda dtype: {"measure": lambda: process(1000)[0]}, MEASURE),
+            ("W8", "1 step, memory"): (lambda dtype: {"measure": lambda: process(1)[1]}, MEASURE),
+            ("W8", "1000, memory"): (lambda dtype: {"measure": lambda: process(1000)[1]}, MEASURE),
+            ("W9", "1000 models"): (self.models, "step()"),
             ("W7", "add, no grad"): (self.tiny, "x + y"),
             ("W7", "add, grad recorded"): (self.recorded, "x + y"),
             ("W7", "chain"): (self.chain, "chain()"),
@@ -189,19 +199,19 @@ class Torch:
     def square(self, dtype):
         return {"x": self.values(SIDE * SIDE, 1, dtype).reshape(SIDE, SIDE)}
 
-    def net(self, dtype):
+    def mlp(self, dtype, sizes=SIZES):
         nn = self.lib.nn
-        linears = [nn.Linear(m, n) for m, n in zip(SIZES, SIZES[1:])]
-        for layer, w, b in zip(linears, *weights(self, dtype)):
-            layer.weight, layer.bias = nn.Parameter(w), nn.Parameter(b)
-        net = nn.Sequential(linears[0], nn.ReLU(), linears[1], nn.ReLU(), linears[2], nn.Sigmoid())
+        linears = [nn.Linear(m, n) for m, n in zip(sizes, sizes[1:])]
+        for layer, w, b in zip(linears, *weights(self, dtype, sizes)):
+            layer.weight, layer.bias = nn.Parameter(w[0]), nn.Parameter(b[0])
+        return nn.Sequential(linears[0], nn.ReLU(), linears[1], nn.ReLU(), linears[2])
+
+    def net(self, dtype):
+        net = self.lib.nn.Sequential(*self.mlp(dtype), self.lib.nn.Sigmoid())
         return {"x": self.values(POINTS * 2, 0, dtype).reshape(POINTS, 2), "net": net}
 
-    def training(self, dtype, optimizer):
-        nn, names = self.lib.nn, self.net(dtype)
-        net, x = names["net"][:-1], names["x"]
-        y = (self.lib.arange(POINTS) % 2).to(x.dtype).reshape(POINTS, 1)
-        lossof, opt = nn.BCEWithLogitsLoss(), optimizer(net.parameters(), lr=1e-9)
+    def step(self, net, x, y, lossof, optimizer):
+        opt = optimizer(net.parameters(), lr=1e-9)
 
         def step():
             opt.zero_grad()
@@ -211,13 +221,103 @@ class Torch:
 
         return {"step": step}
 
+    def training(self, dtype, optimizer):
+        x = self.values(POINTS * 2, 0, dtype).reshape(POINTS, 2)
+        y = (self.lib.arange(POINTS) % 2).to(x.dtype).reshape(POINTS, 1)
+        return self.step(self.mlp(dtype), x, y, self.lib.nn.BCEWithLogitsLoss(), optimizer)
 
-def weights(side, dtype):
-    """The net of W1: weights [out, in] and biases in [-0.5, 0.5)."""
-    shapes = list(zip(SIZES[1:], SIZES))
-    w = [side.values(n * m, 10 + i, dtype, 0.25, -0.25).reshape(n, m) for i, (n, m) in enumerate(shapes)]
-    b = [side.values(n, 20 + i, dtype, 0.25, -0.25) for i, (n, _) in enumerate(shapes)]
+    def classes(self, dtype):
+        x, y = self.values(128 * 784, 0, dtype).reshape(128, 784), self.lib.arange(128) % 10
+        net = self.mlp(dtype, [784, 256, 128, 10])
+        return self.step(net, x, y, self.lib.nn.CrossEntropyLoss(), self.lib.optim.Adam)
+
+    def wide(self, dtype):
+        x, y = (self.values(512 * 1024, seed, dtype).reshape(512, 1024) for seed in (0, 1))
+        return self.step(self.mlp(dtype, [1024] * 4), x, y, self.lib.nn.MSELoss(), self.lib.optim.SGD)
+
+    def epoch(self, dtype):
+        torch, points = self.lib, 10_000
+        x = self.values(points * 2, 0, dtype).reshape(points, 2)
+        y = (torch.arange(points) % 2).to(x.dtype).reshape(points, 1)
+        net, lossof = self.mlp(dtype), torch.nn.BCEWithLogitsLoss()
+        opt = torch.optim.SGD(net.parameters(), lr=1e-3)
+        generator = torch.Generator()
+        generator.manual_seed(0)
+        loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), 32, shuffle=True,
+                                             generator=generator)
+
+        def epoch():
+            losses = 0.0
+            for batch_x, batch_y in loader:
+                loss = lossof(net(batch_x), batch_y)
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+                losses += loss.item()
+            return net[0].weight
+
+        return {"epoch": epoch}
+
+    def models(self, dtype, models=1000):
+        """All models in batched products, their losses added up, by hand: the fastest of PyTorch's eager ways."""
+        torch = self.lib
+        x = self.values(POINTS * 2, 0, dtype).reshape(1, POINTS, 2).expand(models, POINTS, 2)
+        y = (torch.arange(POINTS) % 2).to(x.dtype).reshape(1, POINTS, 1).expand(models, POINTS, 1)
+        w, b = weights(self, dtype, SIZES, models)
+        b = [bias.unsqueeze(1) for bias in b]
+        leaves = [p.requires_grad_() for p in w + b]
+
+        def step():
+            h = x
+            for i in range(3):
+                h = torch.baddbmm(b[i], h, w[i].mT)
+                h = torch.relu(h) if i < 2 else h
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(h, y, reduction="sum") / POINTS
+            grads = torch.autograd.grad(loss, leaves)
+            with torch.no_grad():
+                torch._foreach_add_(leaves, grads, alpha=-1e-9)
+            return grads[0][-1]
+
+        return {"step": step}
+
+
+def weights(side, dtype, sizes=SIZES, models=1):
+    """Weights [models, out, in] and biases: in [-0.5, 0.5) where 16 or fewer come in, else 1 / sqrt(in) times [-1, 1)."""
+    w, b = [], []
+    for i, (n, m) in enumerate(zip(sizes[1:], sizes)):
+        scale = 0.25 if m <= 16 else 0.5 / m ** 0.5
+        w.append(side.values(models * n * m, 10 + i, dtype, scale, -scale).reshape(models, n, m))
+        b.append(side.values(models * n, 20 + i, dtype, scale, -scale).reshape(models, n))
     return w, b
+
+
+MEASURE = "measure()"  # a row whose statement gives what is measured, instead of being timed
+
+PROCESS = """
+import sys, math, torch
+torch.set_num_threads(1)
+torch.manual_seed(0)
+angle = torch.linspace(0, math.pi, 100)
+outer, inner = torch.stack([angle.cos(), angle.sin()], 1), torch.stack([1 - angle.cos(), 0.5 - angle.sin()], 1)
+x = torch.cat([outer, inner]) + 0.2 * torch.randn(200, 2)
+y = torch.cat([torch.zeros(100, 1), torch.ones(100, 1)])
+nn = torch.nn
+net = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1))
+lossof, adam = nn.BCEWithLogitsLoss(), torch.optim.Adam(net.parameters(), lr=1e-2)
+for _ in range(int(sys.argv[1])):
+    loss = lossof(net(x), y)
+    adam.zero_grad()
+    loss.backward()
+    adam.step()
+print(loss.item(), next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+def process(steps):
+    """ns of a whole process that trains, and its peak memory in bytes."""
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", PROCESS, str(steps)], capture_output=True, text=True, check=True)
+    return (time.perf_counter() - start) * 1e9, int(done.stdout.split()[1]) * 1024.0
 
 
 class Row:
@@ -230,15 +330,17 @@ class Row:
 
     def check(self):
         with self.side.mode(self.key):
+            if self.key == ("W7", "create") or self.statement == MEASURE:
+                return "ok\t0\t0"  # elements are undefined, or there are none
             result = eval(self.statement, self.names)
-            if self.key == ("W7", "create"):
-                return "ok\t0\t0"  # elements are undefined
             count, total, flat = self.side.digest(result)
         at = [k * 2654435761 % count for k in range(min(count, SAMPLES))]
         return "\t".join(["ok", str(count), repr(total)] + [repr(float(flat[i])) for i in at])
 
     def block(self):
-        least = BLOCK[self.key[0]]
+        least = BLOCK.get(self.key[0], 3e-3)
+        if self.statement == MEASURE:
+            return "ns\t%r" % eval(self.statement, self.names)
         with self.side.mode(self.key):
             self.timer.timeit(self.repeat // 8 + 1)  # warm the caches that the other sides have used
             while True:

@@ -33,18 +33,22 @@ double bench_value(int64_t i, uint32_t seed)
     return u * (4.0 / 4294967296.0) - 1;
 }
 
+void bench_fill(void *data, int64_t numel, tn_dtype dtype, uint32_t seed, double scale, double shift)
+{
+    for (int64_t i = 0; i < numel; i++) {
+        double v = bench_value(i, seed) * scale + shift;
+        if (dtype == TN_FLOAT32)
+            ((float *)data)[i] = (float)v;
+        else
+            ((double *)data)[i] = v;
+    }
+}
+
 void *bench_values(fixture *f, int64_t numel, uint32_t seed, double scale, double shift)
 {
     void *block = bench_block(f, (size_t)numel * tn_itemsize(f->dtype));
-    if (!block)
-        return NULL;
-    for (int64_t i = 0; i < numel; i++) {
-        double v = bench_value(i, seed) * scale + shift;
-        if (f->dtype == TN_FLOAT32)
-            ((float *)block)[i] = (float)v;
-        else
-            ((double *)block)[i] = v;
-    }
+    if (block)
+        bench_fill(block, numel, f->dtype, seed, scale, shift);
     return block;
 }
 

@@ -73,9 +73,10 @@ static void find(void *library, const char *name, void *function, size_t size)
     memcpy(function, &address, size);
 }
 
+static void (*set_threads)(int);
+
 bool yardstick_openblas(product_f32 **f32, product_f64 **f64)
 {
-    void (*set_threads)(int) = NULL;
     void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     *f32 = NULL;
     *f64 = NULL;
@@ -95,4 +96,10 @@ bool yardstick_openblas(product_f32 **f32, product_f64 **f64)
 general_f32 *yardstick_general(void)
 {
     return sgemm;
+}
+
+void yardstick_threads(int n)
+{
+    if (set_threads)
+        set_threads(n);
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "yardstick_train.h"
+
 /* A memory-bound job, done for indices begin .. end-1 of what it is cut along. Stores bypass the caches. */
 typedef struct job {
     void *out;
@@ -38,6 +40,7 @@ typedef struct yardstick {
     void (*forward_f64)(const forward_job *, product_f64 *);
     product_f32 *product_f32; /* plain loops, for want of a BLAS */
     product_f64 *product_f64;
+    train_functions train;
 } yardstick;
 
 extern const yardstick yardstick_baseline, yardstick_avx2, yardstick_avx512;
@@ -55,5 +58,8 @@ bool yardstick_openblas(product_f32 **f32, product_f64 **f64);
 typedef void general_f32(int order, int a_turned, int b_turned, int m, int n, int k, float alpha, const float *a,
                          int lda, const float *b, int ldb, float beta, float *c, int ldc);
 general_f32 *yardstick_general(void);
+
+/* Threads of OpenBLAS from now on, which Tenon shares and needs at 1; nothing where it was not opened. */
+void yardstick_threads(int n);
 
 #endif

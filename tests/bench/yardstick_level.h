@@ -1,5 +1,7 @@
-/* One CPU level's yardsticks: the loops of yardstick.kernel.h in float and double, and their table. LEVEL names it. */
+/* One CPU level's yardsticks: the loops of yardstick.kernel.h in float and double, those of
+ * yardstick_train.kernel.h in float, and their table. LEVEL names it. */
 #include "yardstick.h"
+#include <math.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -59,6 +61,8 @@
 #define DEGREE         13
 #include "yardstick.kernel.h"
 
+#include "yardstick_train.kernel.h"
+
 const yardstick PASTE(yardstick_, LEVEL) = {
     .level = TEXT(LEVEL),
     .copy = {copy_f32, copy_f64},
@@ -72,4 +76,5 @@ const yardstick PASTE(yardstick_, LEVEL) = {
     .forward_f64 = forward_f64,
     .product_f32 = product_plain_f32,
     .product_f64 = product_plain_f64,
+    .train = {train_gradients, train_sgd, train_adam},
 };
