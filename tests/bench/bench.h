@@ -35,7 +35,7 @@ typedef struct row {
     unit unit;
     int dtypes;                                /* DTYPE_F32 | DTYPE_F64 */
     int per;                                   /* times are given divided by this; 0: 1 */
-    double traffic;                            /* UNIT_GBS: elements read and written by one operation; UNIT_GFLOPS: its operations */
+    double traffic;                            /* elements read and written by one operation; its FLOP */
     bool (*setup)(fixture *);                  /* false: an error is pending, or memory is short */
     tn_tensor *(*tenon)(fixture *, int64_t n); /* n operations; the last result, NULL on an error */
     void (*c)(fixture *, int64_t n);           /* n operations; the result in cout */
