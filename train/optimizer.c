@@ -1,15 +1,10 @@
-/* Optimizers: groups of parameters, their options by name, and their state. What a step does to one parameter is an
- * operator of the engine (tenon/step.h). */
+/* Optimizers: groups of parameters, their options by name, and the loop of a step over all parameters. */
 #include "optimizer.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <tenon/autograd.h>
-#include <tenon/create.h>
-#include <tenon/extend.h>
-#include <tenon/step.h>
-#include <tenon/train.h>
 
 static void destroy(void *object)
 {
@@ -26,51 +21,17 @@ static void destroy(void *object)
 static const tn_object_class optimizer_class = {
     .name = "optimizer", .bytes = sizeof(tn_optimizer), .destroy = destroy};
 
-/* Options by name. */
-static const struct {
-    const char *name;
-    tni_option option;
-    unsigned kinds; /* bit k: optimizers of kind k have it */
-} names[] = {
-    {"lr", TNI_LR, 7},         {"momentum", TNI_MOMENTUM, 1}, {"dampening", TNI_DAMPENING, 1},
-    {"nesterov", TNI_NESTEROV, 1}, {"beta1", TNI_BETA1, 6},   {"beta2", TNI_BETA2, 6},
-    {"eps", TNI_EPS, 6},       {"amsgrad", TNI_AMSGRAD, 6},   {"weight_decay", TNI_WEIGHT_DECAY, 7},
-    {"maximize", TNI_MAXIMIZE, 7},
-};
-
 static int find_option(const tn_optimizer *self, const char *function, const char *name)
 {
-    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i].name, name) == 0 && names[i].kinds >> self->kind & 1)
-            return (int)names[i].option;
+    const tni_optimizer_kind *kind = self->kind;
+    for (int i = 0; name && i < kind->n_options; i++)
+        if (strcmp(kind->options[i].name, name) == 0)
+            return i;
     if (!name)
         TN_FAIL_NULL(function, 3, "option");
     else
         TN_FAIL(TN_ERROR_NAME, function, "the optimizer has no option '%.60s'", name);
     return -1;
-}
-
-static tn_status fail_option(const char *function, const char *name, double value, const char *needed)
-{
-    char text[32];
-    tn_format_double(text, sizeof text, value);
-    return TN_FAIL(TN_ERROR_ARGUMENT, function, "%s is %s, needed %s", name, text, needed);
-}
-
-static tn_status check_options(const char *function, int kind, const double *o)
-{
-    static const tni_option from_zero[] = {TNI_LR, TNI_MOMENTUM, TNI_WEIGHT_DECAY, TNI_EPS};
-    static const char *const their_names[] = {"lr", "momentum", "weight_decay", "eps"};
-    for (int i = 0; i < 4; i++)
-        if (!(o[from_zero[i]] >= 0) || isinf(o[from_zero[i]]))
-            return fail_option(function, their_names[i], o[from_zero[i]], "a finite number, 0 or more");
-    if (kind != TNI_SGD && !(o[TNI_BETA1] >= 0 && o[TNI_BETA1] < 1))
-        return fail_option(function, "beta1", o[TNI_BETA1], "0 or more and below 1");
-    if (kind != TNI_SGD && !(o[TNI_BETA2] >= 0 && o[TNI_BETA2] < 1))
-        return fail_option(function, "beta2", o[TNI_BETA2], "0 or more and below 1");
-    if (o[TNI_NESTEROV] != 0 && (o[TNI_MOMENTUM] <= 0 || o[TNI_DAMPENING] != 0))
-        return TN_FAIL(TN_ERROR_ARGUMENT, function, "nesterov needs momentum, and no dampening");
-    return TN_OK;
 }
 
 static tn_status check_parameters(const tn_optimizer *self, const char *function, const tn_list *parameters)
@@ -117,7 +78,7 @@ static void *with_room(const char *function, void *old, int64_t n, int64_t *capa
 
 static tn_status add_group(tn_optimizer *self, const char *function, const tn_list *parameters, const double *options)
 {
-    if (check_parameters(self, function, parameters) || check_options(function, self->kind, options))
+    if (check_parameters(self, function, parameters) || tni_optimizer_check_options(function, self->kind, options))
         return tn_error_code();
     int64_t n = tn_list_size(parameters);
     tni_slot *slots = with_room(function, self->slots, self->n_slots, &self->slot_capacity, n, sizeof *slots);
@@ -136,53 +97,20 @@ static tn_status add_group(tn_optimizer *self, const char *function, const tn_li
     return TN_OK;
 }
 
-static tn_optimizer *make(const char *function, int kind, const tn_list *parameters, const double *options)
+tn_optimizer *tni_optimizer_make(const tni_optimizer_kind *kind, const tn_list *parameters, const double *options)
 {
     tn_optimizer *self = tn_error_code() ? NULL : tn_object_new(&optimizer_class);
     if (!self)
         return NULL;
     self->kind = kind;
-    if (add_group(self, function, parameters, options))
+    if (add_group(self, kind->name, parameters, options))
         tn_drop(&self);
     return self;
 }
 
-static double given(double value, double otherwise)
+double tni_option_given(const tni_optimizer_kind *kind, int option, double value)
 {
-    return value != 0 ? value : otherwise;
-}
-
-tn_optimizer *tn_sgd(const tn_list *parameters, const tn_sgd_options *options)
-{
-    static const tn_sgd_options none;
-    const tn_sgd_options *o = options ? options : &none;
-    const double all[TNI_OPTIONS] = {[TNI_LR] = given(o->lr, 1e-3), [TNI_MOMENTUM] = o->momentum,
-                                     [TNI_DAMPENING] = o->dampening, [TNI_WEIGHT_DECAY] = o->weight_decay,
-                                     [TNI_NESTEROV] = o->nesterov, [TNI_MAXIMIZE] = o->maximize};
-    return make("sgd", TNI_SGD, parameters, all);
-}
-
-static tn_optimizer *make_adam(const char *function, int kind, const tn_list *parameters,
-                               const tn_adam_options *options)
-{
-    static const tn_adam_options none;
-    const tn_adam_options *o = options ? options : &none;
-    const double all[TNI_OPTIONS] = {
-        [TNI_LR] = given(o->lr, 1e-3),         [TNI_BETA1] = given(o->beta1, 0.9),
-        [TNI_BETA2] = given(o->beta2, 0.999),  [TNI_EPS] = given(o->eps, 1e-8),
-        [TNI_AMSGRAD] = o->amsgrad,            [TNI_MAXIMIZE] = o->maximize,
-        [TNI_WEIGHT_DECAY] = given(o->weight_decay, kind == TNI_ADAMW ? 1e-2 : 0)};
-    return make(function, kind, parameters, all);
-}
-
-tn_optimizer *tn_adam(const tn_list *parameters, const tn_adam_options *options)
-{
-    return make_adam("adam", TNI_ADAM, parameters, options);
-}
-
-tn_optimizer *tn_adamw(const tn_list *parameters, const tn_adam_options *options)
-{
-    return make_adam("adamw", TNI_ADAMW, parameters, options);
+    return value != 0 ? value : kind->options[option].otherwise;
 }
 
 static bool is_there(const tn_optimizer *self, const char *function)
@@ -229,7 +157,7 @@ tn_status tn_optimizer_set(tn_optimizer *self, int64_t group, const char *option
             continue;
         memcpy(options, self->groups[g].option, sizeof options);
         options[which] = value;
-        if (check_options(function, self->kind, options))
+        if (tni_optimizer_check_options(function, self->kind, options))
             return tn_error_code();
     }
     for (int64_t g = 0; g < self->n_groups; g++)
@@ -257,57 +185,20 @@ tn_status tn_zero_grad(tn_optimizer *self)
     return TN_OK;
 }
 
-/* State number `which` of a parameter, zeros of its shape at first. */
-static tn_tensor *state_of(tni_slot *slot, int which)
-{
-    if (!slot->state[which])
-        slot->state[which] = tn_object_keep(tn_zeros_like(slot->parameter, TN_DTYPE_NONE, TN_PRESERVE_FORMAT));
-    return slot->state[which];
-}
-
-static tn_status step_sgd(tni_slot *slot, tn_tensor *grad, const double *o)
-{
-    const bool momentum = o[TNI_MOMENTUM] != 0, first = !slot->state[0];
-    tn_tensor *buffer = momentum ? state_of(slot, 0) : NULL;
-    if (momentum && !buffer)
-        return tn_error_code();
-    const tn_sgd_step_options options = {.lr = o[TNI_LR], .momentum = o[TNI_MOMENTUM], .dampening = o[TNI_DAMPENING],
-                                         .weight_decay = o[TNI_WEIGHT_DECAY], .nesterov = o[TNI_NESTEROV] != 0,
-                                         .maximize = o[TNI_MAXIMIZE] != 0, .first = first};
-    if (tn_sgd_step_(slot->parameter, grad, buffer, &options) && first)
-        tn_release(&slot->state[0]); /* it has no value yet */
-    return tn_error_code();
-}
-
-static tn_status step_adam(tni_slot *slot, tn_tensor *grad, const double *o, bool decoupled)
-{
-    tn_tensor *average = state_of(slot, 0), *square = average ? state_of(slot, 1) : NULL;
-    tn_tensor *largest = square && o[TNI_AMSGRAD] != 0 ? state_of(slot, 2) : NULL;
-    if (tn_error_code())
-        return tn_error_code();
-    const tn_adam_step_options options = {.step = slot->step + 1, .lr = o[TNI_LR], .beta1 = o[TNI_BETA1],
-                                          .beta2 = o[TNI_BETA2], .eps = o[TNI_EPS],
-                                          .weight_decay = o[TNI_WEIGHT_DECAY], .decoupled = decoupled,
-                                          .maximize = o[TNI_MAXIMIZE] != 0};
-    return tn_adam_step_(slot->parameter, grad, average, square, largest, &options);
-}
-
 tn_status tn_step(tn_optimizer *self)
 {
     if (!is_there(self, "step"))
         return tn_error_code();
+    const tni_optimizer_kind *kind = self->kind;
+    tn_status status = TN_OK;
     tn_grad_mode mode = tn_no_grad();
-    for (int64_t i = 0; i < self->n_slots && !tn_error_code(); i++) {
+    for (int64_t i = 0; i < self->n_slots && status == TN_OK; i++) {
         tni_slot *slot = &self->slots[i];
         tn_tensor *grad = tn_grad_of(slot->parameter);
-        const double *options = self->groups[slot->group].option;
         if (!grad)
             continue;
-        if (self->kind == TNI_SGD)
-            step_sgd(slot, grad, options);
-        else
-            step_adam(slot, grad, options, self->kind == TNI_ADAMW);
-        slot->step += !tn_error_code();
+        status = kind->step(slot, grad, self->groups[slot->group].option);
+        slot->step += status == TN_OK && kind->counts_steps;
     }
     tn_grad_mode_restore(mode);
     return tn_error_code();

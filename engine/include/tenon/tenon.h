@@ -28,6 +28,7 @@
 #include <tenon/losses.h>
 #include <tenon/nn.h>
 #include <tenon/ops.h>
+#include <tenon/optim.h>
 #include <tenon/print.h>
 #include <tenon/random.h>
 #include <tenon/scope.h>

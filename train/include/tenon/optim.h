@@ -1,0 +1,76 @@
+/* Optimizers. */
+#ifndef TENON_OPTIM_H
+#define TENON_OPTIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tenon/error.h>
+#include <tenon/list.h>
+#include <tenon/tensor.h>
+
+TN_BEGIN
+
+/* An optimizer: parameters in groups, each with its options, and what it remembers of each parameter. It holds them.
+ *
+ *     tn_optimizer *opt = tn_adam(tn_parameters(net), &(tn_adam_options){.lr = 1e-2});
+ *     ...
+ *     tn_zero_grad(opt);
+ *     tn_backward(loss);
+ *     tn_step(opt);
+ */
+typedef struct tn_optimizer tn_optimizer;
+
+/* Options of a group; 0 (false) stands for the default. Names for tn_optimizer_set are the fields'. */
+typedef struct tn_sgd_options {
+    double lr; /* 1e-3 */
+    double momentum, dampening, weight_decay;
+    bool nesterov; /* needs momentum, and no dampening */
+    bool maximize;
+} tn_sgd_options;
+
+typedef struct tn_adam_options {
+    double lr;           /* 1e-3 */
+    double beta1, beta2; /* 0.9, 0.999 */
+    double eps;          /* 1e-8 */
+    double weight_decay; /* Adam: 0, added to the gradient; AdamW: 1e-2, shrinks the parameter. To have none in AdamW
+                            set it to 0 afterwards */
+    bool amsgrad, maximize;
+} tn_adam_options;
+
+/* A new optimizer over one group of parameters (tn_parameters(net)): stochastic gradient descent, Adam, Adam with
+ * decoupled weight decay. The formulas are those of tn_sgd_step_ and tn_adam_step_.
+ * parameters  leaves, each once; at least one
+ * options     NULL: all defaults
+ * errors      TN_ERROR_NULL, TN_ERROR_ARGUMENT (no parameter, one twice, an option out of range), TN_ERROR_NOT_LEAF,
+ *             TN_ERROR_MEMORY; then NULL
+ * source      torch.optim.SGD, Adam, AdamW */
+TN_API tn_optimizer *tn_sgd(const tn_list *parameters, const tn_sgd_options *options);
+TN_API tn_optimizer *tn_adam(const tn_list *parameters, const tn_adam_options *options);
+TN_API tn_optimizer *tn_adamw(const tn_list *parameters, const tn_adam_options *options);
+
+/* One step: every parameter that has a gradient moves. An error, pending or new, moves none from there on.
+ * errors  TN_ERROR_NULL, and those of tn_sgd_step_ and tn_adam_step_
+ * cost    O(elements)
+ * source  torch.optim.Optimizer.step */
+TN_API tn_status tn_step(tn_optimizer *optimizer);
+
+/* Drops the gradients of all parameters, as PyTorch does.
+ * errors  TN_ERROR_NULL
+ * source  torch.optim.Optimizer.zero_grad */
+TN_API tn_status tn_zero_grad(tn_optimizer *optimizer);
+
+/* Adds a group with the first group's options, to be changed by tn_optimizer_set.
+ * errors  as the makers'; then nothing has changed
+ * source  torch.optim.Optimizer.add_param_group */
+TN_API tn_status tn_optimizer_add_group(tn_optimizer *optimizer, const tn_list *parameters);
+TN_API int64_t tn_optimizer_group_count(const tn_optimizer *optimizer);
+
+/* An option of a group by its name ("lr"); bools are 0 or 1. group -1: of all groups (get: of the first).
+ * errors  TN_ERROR_NULL, TN_ERROR_NAME (no such option), TN_ERROR_INDEX (no such group), TN_ERROR_ARGUMENT (out of
+ *         range); then nothing has changed, and NaN */
+TN_API tn_status tn_optimizer_set(tn_optimizer *optimizer, int64_t group, const char *option, double value);
+TN_API double tn_optimizer_get(const tn_optimizer *optimizer, int64_t group, const char *option);
+
+TN_END
+
+#endif
