@@ -12,5 +12,7 @@ typedef int (*command_function)(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_gradcheck(int argc, char **argv);
+int command_inspect(int argc, char **argv);
+int command_summary(int argc, char **argv);
 
 #endif

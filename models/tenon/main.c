@@ -25,6 +25,9 @@ static const command commands[] = {
     {"gradcheck", "check the derivatives of operators against differences, in both orders and both modes",
      command_gradcheck},
     {"help", "say this, or 'tenon help COMMAND' what a command does", command_help},
+    {"inspect", "show what a file holds: names, dtypes, shapes, ranges of values, whether its checksum is right",
+     command_inspect},
+    {"summary", "show the layers of a net: output shapes, parameters, multiply-adds, bytes", command_summary},
     {"version", "say which version this is", command_version},
 };
 

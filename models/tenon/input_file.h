@@ -1,0 +1,28 @@
+/* A file that a command is given: which format it is of, by what stands at its beginning, else by its name; and
+ * standard input, "-", which is copied first so that it can be looked into and read twice. */
+#ifndef TENON_INPUT_FILE_H
+#define TENON_INPUT_FILE_H
+
+enum file_kind { FILE_CSV, FILE_NPY, FILE_SAFETENSORS };
+
+extern const char *const file_kind_words[]; /* "csv", ...; ends in NULL */
+
+typedef struct input_file {
+    const char *name; /* for messages */
+    char path[64];    /* of the copy; "" without one */
+    int copy;         /* its descriptor, -1 without one */
+    enum file_kind kind;
+} input_file;
+
+/* Looks into the file. An error, such as a file that is not there, is pending afterwards; `function` is named in it. */
+void input_file_open(input_file *file, const char *operand, const char *function);
+
+/* What to give to a reader. */
+const char *input_file_path(const input_file *file);
+
+/* Puts the file's name in the place of the copy's in the pending error's message, into buf. */
+const char *input_file_message(const input_file *file, char *buf, int size);
+
+void input_file_close(input_file *file);
+
+#endif

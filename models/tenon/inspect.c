@@ -1,0 +1,136 @@
+/* tenon inspect: what a file of numbers holds: names, dtypes, shapes, metadata, ranges of values, its checksum. */
+#include <stdio.h>
+#include <string.h>
+#include <tenon/tenon.h>
+
+#include "command.h"
+#include "input_file.h"
+#include "inspect.h"
+#include "options.h"
+#include "report.h"
+
+static const char *const delimiter_words[] = {"comma", "semicolon", "tab", NULL};
+
+static void inspect_npy(inspection *found, const char *path)
+{
+    found->array = tn_load_npy(path);
+}
+
+/* The sum is checked last: a file with a wrong one is still shown, if its structure holds. */
+static void inspect_safetensors(inspection *found, const char *path)
+{
+    tn_safetensors *file = tn_load_safetensors(path, NULL);
+    const char *sum = tn_safetensors_metadata_find(file, "sum");
+    found->file = file;
+    if (!sum || strlen(sum) != 8 || strspn(sum, "0123456789abcdef") != 8)
+        return;
+    tn_load_safetensors(path, &(tn_safetensors_options){.sum = true});
+    found->sum = tn_error_code() == TN_ERROR_DATA ? SUM_WRONG : SUM_RIGHT;
+    if (found->sum == SUM_WRONG)
+        tn_error_clear();
+}
+
+/* Without --label a column of words is refused; then the last and the first one are tried as that of the labels. */
+static void inspect_csv(inspection *found, const char *path, const inspect_settings *asked)
+{
+    static const char delimiters[] = ",;\t";
+    tn_csv_options options = {.dtype = TN_FLOAT64, .delimiter = delimiters[asked->delimiter], .label = asked->label};
+    const char *tried[] = {asked->label, "-1", "0"};
+    tn_error first;
+    for (int i = 0; i < (asked->label ? 1 : 3); i++) {
+        options.label = tried[i];
+        found->table = tn_load_csv(path, &options);
+        found->label = tried[i];
+        if (i == 0)
+            first = *tn_error_get();
+        if (tn_error_code() != TN_ERROR_DATA)
+            break;
+        if (i < 2 && !asked->label)
+            tn_error_clear();
+    }
+    if (tn_error_code())
+        tn_error_pop(&first);
+}
+
+static int inspect(const inspect_settings *asked)
+{
+    char text[TN_ERROR_MESSAGE_SIZE + 64];
+    tn_scope scope = tn_scope_begin();
+    input_file file;
+    input_file_open(&file, asked->path, "inspect");
+    inspection found = {.name = file.name, .kind = file.kind};
+    const char *path = input_file_path(&file);
+    tn_file opened;
+    if (!tn_error_code() && tn_file_open(&opened, path, "inspect") == TN_OK) {
+        found.bytes = opened.size;
+        tn_file_close(&opened);
+    }
+    if (file.kind == FILE_NPY)
+        inspect_npy(&found, path);
+    else if (file.kind == FILE_SAFETENSORS)
+        inspect_safetensors(&found, path);
+    else
+        inspect_csv(&found, path, asked);
+    if (!tn_error_code())
+        (asked->json ? inspect_write_json : inspect_write_text)(&found);
+    int code = EXIT_DONE;
+    if (tn_error_code()) {
+        report("inspect", "%s", input_file_message(&file, text, sizeof text));
+        code = EXIT_FAILED;
+    } else if (found.sum == SUM_WRONG) {
+        report("inspect", "'%s': found a checksum that is not the file's: it was changed or damaged", file.name);
+        code = EXIT_FAILED;
+    }
+    input_file_close(&file);
+    tn_error_clear();
+    tn_scope_end(scope);
+    return code;
+}
+
+static void write_help(const option_row *rows, int n)
+{
+    puts("Usage: tenon inspect [OPTION]... FILE\n\n"
+         "Shows what a file holds: of .npy, safetensors (weights, checkpoints) and CSV the names, dtypes\n"
+         "and shapes, the range of the values, how many are nan or infinite; of safetensors the metadata\n"
+         "and whether the checksum is right. FILE may be '-', standard input.\n\n"
+         "Options:");
+    options_write_help(rows, n);
+    puts("\nExamples:\n"
+         "  tenon inspect run/model.safetensors          the weights of a trained net\n"
+         "  tenon inspect iris.csv --label species       columns, classes and how often each stands there\n"
+         "  tenon inspect x.npy --json                   one line for another program\n\n"
+         "Exit code: 0 done, 1 failed (no such file, damaged, a wrong checksum), 2 called wrongly.");
+}
+
+int command_inspect(int argc, char **argv)
+{
+    inspect_settings asked = {.json = false};
+    const option_row rows[] = {
+        {.name = "label",
+         .argument = "COLUMN",
+         .help = "CSV: the column of labels, by name, or by number from 0 or from -1 backwards",
+         .kind = &option_text,
+         .value = &asked.label},
+        {.name = "delimiter",
+         .argument = "D",
+         .help = "CSV: what stands between fields: 'comma', 'semicolon' or 'tab' (comma)",
+         .kind = &option_choice,
+         .value = &asked.delimiter,
+         .words = delimiter_words},
+        {.name = "json",
+         .help = "one JSON object on one line instead of text; an error, on standard error, is one too",
+         .kind = &option_flag,
+         .value = &asked.json},
+    };
+    int n = sizeof rows / sizeof *rows;
+    switch (options_read_operand("inspect", rows, n, argc, argv, &asked.path, "a file's name")) {
+    case OPTIONS_HELP:
+        write_help(rows, n);
+        return EXIT_DONE;
+    case OPTIONS_WRONG:
+        return EXIT_MISUSED;
+    case OPTIONS_GO_ON:
+        break;
+    }
+    return inspect(&asked);
+}

@@ -1,0 +1,17 @@
+/* The smallest and largest value of a tensor, its mean, and how many of its elements are no numbers. */
+#ifndef TENON_VALUE_RANGE_H
+#define TENON_VALUE_RANGE_H
+
+#include <stdint.h>
+#include <tenon/tensor.h>
+
+typedef struct value_range {
+    int64_t numel, nan, inf;
+    double mean;            /* of the finite elements; NaN without any */
+    char low[32], high[32]; /* of the finite elements, as text that reads back to the same number; "" without any */
+} value_range;
+
+/* An error, such as no memory for a copy, is pending afterwards. */
+value_range value_range_of(tn_tensor *x);
+
+#endif
