@@ -1,6 +1,6 @@
-/* Regression from a table: `regression FILE.csv COLUMN` learns to give the column from all the others, and says how well
- * it does on rows that it has not seen. Columns are numbers; features and target are standardised by the rows that it
- * learns from. */
+/* Regression from a table: `regression FILE.csv COLUMN` learns to give the column from all the others, and says how
+ * well it does on rows that it has not seen. Columns are numbers; features and target are standardised by the rows that
+ * it learns from. */
 #include <math.h>
 #include <stdio.h>
 #include <tenon/tenon.h>
