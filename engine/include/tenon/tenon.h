@@ -8,6 +8,7 @@
 #include <tenon/anomaly.h>
 #include <tenon/autograd.h>
 #include <tenon/call.h>
+#include <tenon/checkpoint.h>
 #include <tenon/cpu.h>
 #include <tenon/create.h>
 #include <tenon/data.h>
@@ -16,6 +17,7 @@
 #include <tenon/error.h>
 #include <tenon/extend.h>
 #include <tenon/file.h>
+#include <tenon/fit.h>
 #include <tenon/graph.h>
 #include <tenon/formats.h>
 #include <tenon/forward.h>
