@@ -102,7 +102,8 @@ static void what_does_not_fit(void **state)
 {
     (void)state;
     tn_scope scope = tn_scope_begin();
-    tn_module *wide = tn_mlp((int64_t[]){2, 8, 1}, 3, TN_FLOAT32), *narrow = tn_mlp((int64_t[]){2, 4, 1}, 3, TN_FLOAT32);
+    tn_module *wide = tn_mlp((int64_t[]){2, 8, 1}, 3, TN_FLOAT32);
+    tn_module *narrow = tn_mlp((int64_t[]){2, 4, 1}, 3, TN_FLOAT32);
     tn_module *deep = tn_mlp((int64_t[]){2, 4, 1, 1}, 4, TN_FLOAT32);
     assert_int_equal(tn_save(narrow, scratch_path), TN_OK);
     refuses(wide, TN_ERROR_SHAPE, "has tensor '0.weight' as float32 [4, 2], needed float32 [8, 2]");

@@ -49,8 +49,8 @@ typedef struct tn_progress {
     /* Of the epoch that runs: the sum of each batch's loss times its samples, and the samples. */
     double loss_sum;
     int64_t samples;
-    /* Early stopping: the best score so far, the epochs (counted from 1) that had it, epochs without a better one since.
-     * best_epoch 0: there is none yet. */
+    /* Early stopping: the best score so far, the epoch (counted from 1) that had it, 0 for none yet, and the epochs
+     * without a better one since. */
     double best;
     int64_t best_epoch;
     int64_t bad_epochs;
@@ -61,17 +61,17 @@ typedef struct tn_progress {
 typedef struct tn_checkpoint {
     tn_module *module;       /* parameters and buffers */
     tn_optimizer *optimizer; /* its kind, options of the groups, states and steps */
-    tn_loader *loader;       /* where in which epoch it is, and its generator. A global one goes among the streams */
+    tn_loader *loader;       /* where in which epoch it is, and its generator; a global one goes among the streams */
     const tn_stream *streams;
     int64_t n_streams;
     tn_progress *progress;
-    tn_tensor **history; /* a table of float64 of the caller's; loading puts a new tensor of the innermost scope there */
+    tn_tensor **history; /* float64, two dims; loading puts a new tensor there, or NULL if there is none */
 } tn_checkpoint;
 
 /* Writes a checkpoint: one safetensors file, whose metadata have format "checkpoint", its version, and as `sum` the
  * CRC-32 over all of the file with the sum's own eight digits as zeros. Tensors are named "model.0.weight",
- * "optim.exp_avg.0" (by the parameter's number), "stream.dropout.torch", "loader.position", and so on. Equal states give
- * equal bytes.
+ * "optim.exp_avg.0" (by the parameter's number), "stream.dropout.torch", "loader.position", and so on. Equal states
+ * give equal bytes.
  * errors  common; TN_ERROR_ARGUMENT (a stream without a name or with two pointers, two of one name), TN_ERROR_STATE (a
  *         stream without a seed), TN_ERROR_DTYPE, TN_ERROR_DEVICE (on meta)
  * cost    O(bytes) */

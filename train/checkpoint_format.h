@@ -1,0 +1,73 @@
+/* The tensors of a checkpoint, by name and layout; the writer and the reader share it.
+ *
+ *     model.NAME            parameters and buffers
+ *     optim.options         float64 [groups, options], in the order of metadata `optimizer.options`
+ *     optim.groups          int64 [parameters]: the group of each; optim.steps likewise: its steps
+ *     optim.STATE.NUMBER    of parameter NUMBER, where the optimizer has come to need it
+ *     loader.position       int64 [3]: epochs begun, next batch, batches in an epoch
+ *     loader.generator      a torch generator
+ *     stream.NAME.KIND      KIND torch, default_rng or random_state
+ *     progress.counts       int64, progress.numbers float64: the fields of tn_progress
+ *     history               float64, two dims
+ *
+ * Metadata: format "checkpoint", version, optimizer (its kind), optimizer.options (names), sum.
+ *
+ *     torch         uint32 [630]: 624 words, position, has_normal, normal (2), initial_seed (2); low words first
+ *     random_state  uint32 [628]: 624 words, position, has_gauss, gauss (2)
+ *     default_rng   uint64 [6]: state (high, low), inc (high, low), has_uint32, uinteger
+ */
+#ifndef TNI_TRAIN_CHECKPOINT_FORMAT_H
+#define TNI_TRAIN_CHECKPOINT_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tenon/checkpoint.h>
+
+#include "optimizer.h"
+#include "state_file.h"
+
+#define TNI_CHECKPOINT_VERSION "1"
+
+enum { TNI_TORCH_WORDS = 630, TNI_RANDOM_STATE_WORDS = 628, TNI_DEFAULT_RNG_WORDS = 6 };
+enum { TNI_STREAM_BYTES = 630 * 4 }; /* of the longest */
+enum { TNI_PROGRESS_COUNTS = 6, TNI_PROGRESS_NUMBERS = 2 };
+enum { TNI_OPTION_NAMES = 256 };
+
+typedef enum tni_stream_kind {
+    TNI_TORCH_STREAM,
+    TNI_DEFAULT_RNG_STREAM,
+    TNI_RANDOM_STATE_STREAM,
+    TNI_STREAM_KINDS
+} tni_stream_kind;
+
+/* How a kind of stream is stored. pack and unpack go between a generator and its words; unpack refuses (false) what no
+ * generator can be. */
+typedef struct tni_stream_format {
+    const char *name;
+    tn_dtype dtype;
+    int64_t words;
+    size_t bytes; /* of the generator */
+    void (*pack)(const void *generator, void *words);
+    bool (*unpack)(void *generator, const void *words);
+} tni_stream_format;
+
+extern const tni_stream_format tni_stream_formats[TNI_STREAM_KINDS];
+
+/* The generator of a stream and its kind; NULL with an error if it is not one with a name. */
+void *tni_stream_of(const char *function, const tn_stream *stream, int64_t number, tni_stream_kind *kind);
+
+/* Refuses a generator without a seed. */
+tn_status tni_check_seeded(const char *function, const tn_stream *stream, const void *generator, tni_stream_kind kind);
+
+/* The names of all streams differ, and each is one. */
+tn_status tni_check_streams(const char *function, const tn_checkpoint *checkpoint);
+
+/* "lr momentum ..." */
+void tni_option_names(char text[TNI_OPTION_NAMES], const tni_optimizer_kind *kind);
+
+void tni_pack_progress(const tn_progress *progress, int64_t counts[TNI_PROGRESS_COUNTS],
+                       double numbers[TNI_PROGRESS_NUMBERS]);
+bool tni_unpack_progress(tn_progress *progress, const int64_t counts[TNI_PROGRESS_COUNTS],
+                         const double numbers[TNI_PROGRESS_NUMBERS]);
+
+#endif
