@@ -449,8 +449,30 @@ static void *take(tni_block_cache *cache, size_t bytes, size_t rounded)
     return bytes > TNI_MIDDLE_LIMIT ? take_large(rounded) : take_cached(cache, bytes, rounded);
 }
 
+/* A block of middle size that this thread has kept; NULL when it has none, or must not look. */
+static inline void *take_middle(size_t bytes)
+{
+    tni_block_cache *cache = tni_this_thread.cache;
+    size_t rounded;
+    if (!cache || bytes <= TNI_SMALL_LIMIT || bytes > TNI_MIDDLE_LIMIT ||
+        atomic_load_explicit(&tni_alloc_careful, memory_order_relaxed))
+        return NULL;
+    tni_size_class *size = &cache->classes[TNI_SMALL_CLASSES + middle_class(bytes, &rounded)];
+    tni_free_block *block = size->head;
+    if (!block)
+        return NULL;
+    size->head = block->next;
+    size->kept_bytes -= rounded;
+    cache->middle_kept -= rounded;
+    tni_count(&size->allocations, 1);
+    return block;
+}
+
 void *tni_alloc_slow(size_t bytes)
 {
+    void *kept = take_middle(bytes);
+    if (TNI_LIKELY(kept != NULL))
+        return kept;
     if (bytes == 0)
         bytes = 1;
     tni_block_cache *cache = this_cache();
@@ -486,8 +508,30 @@ static void keep_block(tni_block_cache *cache, void *block, size_t bytes, size_t
     size->kept_bytes += rounded;
 }
 
+/* Keeps a block of middle size where that is within the thread's limit and allowed; else false. */
+static inline bool keep_middle(void *block, size_t bytes)
+{
+    tni_block_cache *cache = tni_this_thread.cache;
+    size_t rounded;
+    if (!block || !cache || bytes <= TNI_SMALL_LIMIT || bytes > TNI_MIDDLE_LIMIT ||
+        atomic_load_explicit(&tni_alloc_careful, memory_order_relaxed))
+        return false;
+    tni_size_class *size = &cache->classes[TNI_SMALL_CLASSES + middle_class(bytes, &rounded)];
+    if (cache->middle_kept + rounded > atomic_load_explicit(&thread_limit, memory_order_relaxed) / 2)
+        return false;
+    tni_free_block *freed = block;
+    freed->next = size->head;
+    size->head = freed;
+    size->kept_bytes += rounded;
+    cache->middle_kept += rounded;
+    tni_count(&size->releases, 1);
+    return true;
+}
+
 void tni_free_slow(void *block, size_t bytes)
 {
+    if (TNI_LIKELY(keep_middle(block, bytes)))
+        return;
     if (!block)
         return;
     if (bytes == 0)

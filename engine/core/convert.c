@@ -204,10 +204,3 @@ tn_scalar tni_scalar_load(tn_dtype dtype, const void *element)
     }
     return scalar;
 }
-
-double tni_scalar_real(tn_scalar scalar)
-{
-    if (scalar.kind == TN_SCALAR_COMPLEX)
-        return scalar.value.c.re;
-    return scalar.kind == TN_SCALAR_FLOAT ? scalar.value.f : (double)scalar.value.i;
-}

@@ -27,6 +27,11 @@ bool tni_scalar_to(tn_scalar scalar, tn_dtype dtype, void *element);
 tn_scalar tni_scalar_load(tn_dtype dtype, const void *element);
 
 /* A scalar's real part as a double; of a bool or an integer its value. */
-double tni_scalar_real(tn_scalar scalar);
+static inline double tni_scalar_real(tn_scalar scalar)
+{
+    if (scalar.kind == TN_SCALAR_FLOAT)
+        return scalar.value.f;
+    return scalar.kind == TN_SCALAR_COMPLEX ? scalar.value.c.re : (double)scalar.value.i;
+}
 
 #endif

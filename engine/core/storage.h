@@ -16,7 +16,8 @@
  * A new tensor with little data is one block of memory: the tensor, its storage, the data. The block belongs to the
  * storage: it is freed with the storage's last reference. The tensor in it keeps a reference on that storage for as
  * long as it lives, whatever storage it reads by then, so neither is ever freed under the other. Making and ending
- * such a tensor takes one allocation and no locked instruction.
+ * such a tensor takes one allocation and no locked instruction. Data of middle size stands apart from such a block, so
+ * that a tensor which was given another storage keeps that much for nothing, and no more.
  *
  * Note [Shrunk storage]
  * Tensors that reach beyond a storage's new end may live on, and nobody knows them all. So shrinking lowers nbytes
@@ -66,6 +67,9 @@ extern const tn_object_class tni_inner_storage_class; /* behind a tensor: Note [
 
 /* Data up to this many bytes stands behind the struct. */
 #define TNI_STORAGE_INLINE ((size_t)640)
+
+/* And up to this many stand apart, with the struct behind the tensor: Note [One block]. */
+#define TNI_STORAGE_BESIDE ((size_t)16 << 10)
 
 /* An inner storage in a block of `block` bytes, with one reference, in no scope; its data follows it. */
 static inline void tni_storage_init_inner(tni_storage *storage, size_t nbytes, size_t block)

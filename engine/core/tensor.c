@@ -68,7 +68,15 @@ static TNI_ASIDE void destroy_with_base(tn_tensor *x)
     tni_object_destroy(&base->object);
 }
 
-/* The two common kinds end here: small data of its own that nobody else reads; a view that borrows. Equal to
+/* Whether data that nobody else reads stands apart from x's block, its storage in it. */
+static inline bool is_alone_beside(tn_tensor *x)
+{
+    const tni_storage *storage = x->storage;
+    return x->counter == storage && x->has_inner && storage == tni_inner_storage(x) && !x->base &&
+           tni_ref_now(&storage->object.references) == 1 && !storage->deleter && !(storage->flags & TNI_STORAGE_INLINE_DATA);
+}
+
+/* The common kinds end here: data of its own that nobody else reads; a view that borrows. Equal to
  * destroy_any. What needs a frame is aside. */
 static void tensor_destroy(void *object)
 {
@@ -93,6 +101,13 @@ static void tensor_destroy(void *object)
         tni_ref_now(&storage->object.references) == 1 && storage->flags & TNI_STORAGE_INLINE_DATA) {
         assert(!x->base);
         tni_free(x, storage->block);
+        return;
+    }
+    if (is_alone_beside(x)) {
+        char *data = storage->data;
+        const size_t capacity = storage->capacity;
+        tni_free(x, storage->block);
+        tni_free(data, capacity);
         return;
     }
     destroy_any(x);
@@ -194,6 +209,31 @@ static inline void set_inner(tn_tensor *x, size_t bytes, size_t block)
     tni_scope_hold(&x->object);
 }
 
+/* The tensor with its storage in one block, its data apart. */
+static tn_tensor *new_beside(const char *function, const tni_record *record, size_t bytes)
+{
+    const size_t block = TNI_INNER_OFFSET + sizeof(tni_storage);
+    int64_t *dims;
+    tn_tensor *x = new_block(function, record->ndim, block, &dims);
+    char *data = x ? tni_alloc(bytes) : NULL;
+    if (!data) {
+        if (!x)
+            return NULL;
+        if (dims != x->inline_dims)
+            tni_free(dims, 2 * (size_t)record->ndim * sizeof *dims);
+        tni_free(x, block);
+        TNI_FAIL_MEMORY(function, bytes);
+        return NULL;
+    }
+    tni_set_record(x, record, dims,
+                   tni_traits_of(record->dtype, TN_CPU, record->ndim, record->contiguous, true, false));
+    set_inner(x, bytes, block);
+    x->storage->flags = 0;
+    x->storage->data = data;
+    x->storage->capacity = bytes;
+    return x;
+}
+
 static TNI_ASIDE tn_tensor *new_any(const char *function, const tni_record *record)
 {
     size_t bytes;
@@ -205,8 +245,10 @@ static TNI_ASIDE tn_tensor *new_any(const char *function, const tni_record *reco
         fail_bytes(function, record);
         return NULL;
     }
-    if (bytes > TNI_STORAGE_INLINE || record->device != TN_CPU)
+    if (bytes > TNI_STORAGE_BESIDE || record->device != TN_CPU)
         return new_apart(function, record, bytes);
+    if (bytes > TNI_STORAGE_INLINE)
+        return new_beside(function, record, bytes);
     int64_t *dims;
     size_t block = TNI_INNER_OFFSET + sizeof(tni_storage) + bytes;
     tn_tensor *x = new_block(function, record->ndim, block, &dims);

@@ -78,6 +78,13 @@ size_t tni_gemm_workspace(int level, const tni_gemm *g, bool is_double)
     return tni_gemm_workspace_at(level, TNI_GEMM_AUTO, g, is_double);
 }
 
+bool tni_gemm_light(int level, const tni_gemm *g, bool is_double)
+{
+    if (g->m <= 0 || g->n <= 0 || g->k <= 0 || takes_blas(level, TNI_GEMM_AUTO, g))
+        return false;
+    return tni_gemm_own_light(kernels[level][is_double], g, size_of(is_double));
+}
+
 void tni_gemm_f32(int level, const tni_gemm *g, void *workspace)
 {
     tni_gemm_at(level, TNI_GEMM_AUTO, g, false, workspace);

@@ -48,6 +48,9 @@ size_t tni_gemm_workspace(int level, const tni_gemm *product, bool is_double);
 void tni_gemm_f32(int level, const tni_gemm *product, void *workspace);
 void tni_gemm_f64(int level, const tni_gemm *product, void *workspace);
 
+/* The product, if it is one of own kernels' that needs no workspace; else false, and nothing is done. */
+bool tni_gemm_light(int level, const tni_gemm *product, bool is_double);
+
 /* The same with the engine given, for tests. TNI_GEMM_BLAS falls back to own kernels where OpenBLAS cannot do it: a
  * size over INT_MAX, or no library. */
 typedef enum tni_gemm_engine { TNI_GEMM_AUTO, TNI_GEMM_OWN, TNI_GEMM_BLAS } tni_gemm_engine;

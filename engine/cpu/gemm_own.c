@@ -387,12 +387,18 @@ static bool stream_copies_a(const job *p)
     return p->m > 1 && p->a_row != 1 && p->a_col != 1;
 }
 
+/* Whether b, which is copied, has room on the stack. */
+static bool dot_fits_stack(const job *p)
+{
+    return (size_t)p->k <= DOT_STACK / p->size;
+}
+
 size_t tni_gemm_own_workspace(const tni_gemm_kernels *kernels, const tni_gemm *g, size_t size)
 {
     const job p = job_of(kernels, g, size);
     size_t bytes = 0;
     if (p.n == 1) {
-        if (dot_copies_b(&p) && (size_t)p.k > DOT_STACK / size && !tni_mul_size((size_t)p.k, size, &bytes))
+        if (dot_copies_b(&p) && !dot_fits_stack(&p) && !tni_mul_size((size_t)p.k, size, &bytes))
             return SIZE_MAX;
     } else if (wants_packing(&p)) {
         const packed_plan plan = plan_packed(&p);
@@ -420,4 +426,16 @@ void tni_gemm_own(const tni_gemm_kernels *kernels, const tni_gemm *g, size_t siz
         }
         stream(&p);
     }
+}
+
+bool tni_gemm_own_light(const tni_gemm_kernels *kernels, const tni_gemm *g, size_t size)
+{
+    const job p = job_of(kernels, g, size);
+    if (p.n == 1 ? dot_copies_b(&p) && !dot_fits_stack(&p) : wants_packing(&p) || stream_copies_a(&p))
+        return false;
+    if (p.n == 1)
+        dot(&p, NULL);
+    else
+        stream(&p);
+    return true;
 }

@@ -9,4 +9,7 @@
 size_t tni_gemm_own_workspace(const tni_gemm_kernels *kernels, const tni_gemm *product, size_t size);
 void tni_gemm_own(const tni_gemm_kernels *kernels, const tni_gemm *product, size_t size, void *workspace);
 
+/* The product, if it needs no workspace; else false, and nothing is done. */
+bool tni_gemm_own_light(const tni_gemm_kernels *kernels, const tni_gemm *product, size_t size);
+
 #endif

@@ -105,6 +105,9 @@ struct tni_op {
     tn_status (*infer)(tni_call *call, tni_meta *meta);
     size_t (*workspace)(const tni_call *call); /* NULL: none */
     void (*run)(const tni_call *call, void *workspace);
+    /* Runs a call that wants no workspace, and says so; or does nothing. For small work, that asking for the workspace
+     * first would double. NULL: none */
+    bool (*run_light)(const tni_call *call);
     /* Instead of run, of an operator that changes its first argument's record (resize_, set_): does that with what
      * infer found, and counts the version. Nothing is changed when it fails. NULL: none */
     tn_status (*alter)(tni_call *call, const tni_meta *meta);

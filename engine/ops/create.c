@@ -37,6 +37,8 @@ typedef struct arange_attr {
 
 #define FILL_PIECE ((size_t)8192)
 
+enum { FEW = 256 }; /* elements that a plain loop fills sooner */
+
 typedef struct fill_value {
     _Alignas(16) char element[16];
     int64_t itemsize;
@@ -73,6 +75,13 @@ void tni_fill(const tn_tensor *out, tn_scalar scalar)
     tn_dtype dtype = (tn_dtype)out->dtype;
     fill_value value = {.itemsize = tni_itemsize(dtype)};
     tni_scalar_to(scalar, dtype, value.element);
+    if (value.itemsize == sizeof(float) && out->numel <= FEW && tni_contiguous(out)) {
+        float element, *y = (float *)(void *)tni_data(out);
+        memcpy(&element, value.element, sizeof element);
+        for (int64_t i = 0; i < out->numel; i++)
+            y[i] = element;
+        return;
+    }
     tni_iter it;
     tni_iter_begin(&it, out->sizes, out->ndim);
     tni_iter_tensor(&it, out, dtype);

@@ -198,11 +198,29 @@ static void linear_run(const tni_call *call, void *workspace)
     tni_linear_run(call, &product, workspace);
 }
 
+/* Rows of float32 or float64 and a bias that is a vector or none, as tni_linear_product has them. */
+static bool linear_light(const tni_call *call)
+{
+    const tn_tensor *x = call->in[0], *weight = call->in[1], *bias = call->in[2], *out = call->out[0];
+    if (x->ndim != 2 || weight->ndim != 2 || (bias && bias->ndim != 1) ||
+        (x->dtype != TN_FLOAT32 && x->dtype != TN_FLOAT64))
+        return false;
+    const int64_t m = x->sizes[0], k = x->sizes[1], n = weight->sizes[0];
+    const tni_gemm gemm = {.m = m, .n = n, .k = k, .a = tni_data(x), .b = tni_data(weight), .c = tni_data(out),
+                           .bias = bias ? tni_data(bias) : NULL,
+                           .bias_stride = bias && bias->numel > 1 ? bias->strides[0] : 0,
+                           .a_row = tni_tame(x->strides[0], m), .a_col = tni_tame(x->strides[1], k),
+                           .b_row = tni_tame(weight->strides[1], k), .b_col = tni_tame(weight->strides[0], n),
+                           .c_row = tni_tame(out->strides[0], m), .c_col = tni_tame(out->strides[1], n)};
+    return tni_gemm_light(call->level, &gemm, x->dtype == TN_FLOAT64);
+}
+
 const tni_op tni_op_linear = {
     .name = TNI_NAMES_NEW_OUT(linear),
     .params = {TNI_TENSOR("input", 0), TNI_TENSOR("weight", 1), TNI_OPTIONAL_TENSOR("bias", 2)}, .n_params = 3,
     .n_in = 3, .n_out = 1, .optional_in = 4, .exact_out_dtype = true, .dtypes = TNI_PRODUCT_DTYPES,
     .derivative = &tni_linear_derivative, .infer = tni_linear_shape, .workspace = linear_workspace, .run = linear_run,
+    .run_light = linear_light,
     .samples = "[5,3] [4,3] [4] | [5,3] [4,3] | [3] [4,3] [4] | [2,5,3] [4,3] [4] | [0,3] [4,3] [4] | "
         "[5,0] [4,0] [4] | [20,16] [1,16] [1] | [50,33] [40,33] [40] | ! [5,4] [4,3] [4] | ! [5,3] [3] [] | "
         "[2,5,3] [3] [] | [3] [3] | [5,3] [4,3] [1] | [5,3] [4,3] [5,1] | [2,5,3] [4,3] [5,4] | ! [5,3] [4,3] [3] | "

@@ -365,6 +365,29 @@ static void loss_run(const tni_call *call, void *workspace)
     tni_converter_of(TN_FLOAT64, call->common)(tni_data(call->out[0]), 0, &total, 0, 1);
 }
 
+/* Whether all that is read is dense already, and the elements are one chunk. */
+static bool wants_nothing(const tni_call *call)
+{
+    const tn_tensor *x = call->in[first_of(call->op)];
+    if (x->numel > CHUNK)
+        return false;
+    for (int i = 0; i < call->op->n_in; i++) {
+        const tn_tensor *y = call->in[i];
+        if (y && !in_factor(call, i) && ((tn_dtype)y->dtype != call->compute || !tni_contiguous(y) ||
+                                         !tni_same_dims(y->sizes, y->ndim, x->sizes, x->ndim)))
+            return false;
+    }
+    return true;
+}
+
+static bool loss_light(const tni_call *call)
+{
+    const bool light = wants_nothing(call);
+    if (light)
+        call->op->run(call, NULL);
+    return light;
+}
+
 static void loss_backward_run(const tni_call *call, void *workspace)
 {
     const tni_loss_attr *attr = call->attr;
@@ -386,12 +409,13 @@ static void loss_backward_run(const tni_call *call, void *workspace)
 #define LOSS(op, row, n, optional)                                                                                 \
     .name = TNI_NAMES_NEW(op), .n_in = n, .n_out = 1, .optional_in = optional, .exact_out_dtype = true,            \
     .dtypes = TNI_FLOATS, .attr_bytes = sizeof(tni_loss_attr), .attr_default = &tni_loss_default, .family = row,   \
-    .derivative = &tni_loss_derivatives[row], .infer = loss_infer, .workspace = loss_workspace, .run = loss_run
+    .derivative = &tni_loss_derivatives[row], .infer = loss_infer, .workspace = loss_workspace, .run = loss_run, \
+    .run_light = loss_light
 #define BACKWARD(op, row, n, optional)                                                                             \
     .name = TNI_NAMES_NEW(op##_backward), .n_in = n, .n_out = 1, .optional_in = optional, .exact_out_dtype = true, \
     .dtypes = TNI_FLOATS, .attr_bytes = sizeof(tni_loss_attr), .attr_default = &tni_loss_default,                  \
     .family = TNI_LOSSES + row, .derivative = &tni_loss_backward_derivatives[row], .infer = loss_infer,            \
-    .workspace = loss_workspace, .run = loss_backward_run
+    .workspace = loss_workspace, .run = loss_backward_run, .run_light = loss_light
 #define PAIR       TNI_TENSOR("self", 0), TNI_TENSOR("target", 1)
 #define GRAD_PAIR  TNI_TENSOR("grad", 0), TNI_TENSOR("self", 1), TNI_TENSOR("target", 2)
 #define BROADCASTS "[3,4] [3,4] | [3,4] [4] 1 | [3,1] [1,4] 2 | [] [] | [0,3] [3] 1 | [2000] [2000] | "

@@ -107,6 +107,20 @@ static void matmul_run(const tni_call *call, void *workspace)
     tni_product_run(&product, workspace);
 }
 
+/* Two matrices of float32 or float64, as describe has them. */
+static bool matmul_light(const tni_call *call)
+{
+    const tn_tensor *a = call->in[0], *b = call->in[1], *out = call->out[0];
+    if (a->ndim != 2 || b->ndim != 2 || (a->dtype != TN_FLOAT32 && a->dtype != TN_FLOAT64))
+        return false;
+    const int64_t m = a->sizes[0], k = a->sizes[1], n = b->sizes[1];
+    const tni_gemm gemm = {.m = m, .n = n, .k = k, .a = tni_data(a), .b = tni_data(b), .c = tni_data(out),
+                           .a_row = tni_tame(a->strides[0], m), .a_col = tni_tame(a->strides[1], k),
+                           .b_row = tni_tame(b->strides[0], k), .b_col = tni_tame(b->strides[1], n),
+                           .c_row = tni_tame(out->strides[0], m), .c_col = tni_tame(out->strides[1], n)};
+    return tni_gemm_light(call->level, &gemm, a->dtype == TN_FLOAT64);
+}
+
 const tni_op tni_op_matmul = {
     .name = TNI_NAMES_NEW_OUT(matmul),
     .params = {TNI_TENSOR("self", 0), TNI_TENSOR("other", 1)},
@@ -117,7 +131,7 @@ const tni_op tni_op_matmul = {
     .dtypes = TNI_PRODUCT_DTYPES,
     .infer = matmul_infer,
     .workspace = matmul_workspace,
-    .run = matmul_run,
+    .run = matmul_run, .run_light = matmul_light,
     .zero_through = 3,
     .derivative = &tni_matmul_derivative,
     .samples = "[4] [4] | [3,4] [4] | [4] [4,2] | [3,4] [4,5] | [2,3,4] [4,5] | [2,3,4] [2,4,5] | "

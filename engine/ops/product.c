@@ -7,12 +7,6 @@
 #include "core/overlap.h"
 #include "ops/product_i64.h"
 
-/* The stride of a dim of one element may be anything, and kernels step once beyond it: that stays an address. */
-static int64_t tame(int64_t stride, int64_t size)
-{
-    return size > 1 || stride < INT64_C(1) << 40 ? stride : 1;
-}
-
 void tni_product_fold(tni_product *p)
 {
     tni_gemm *g = &p->gemm;
@@ -33,12 +27,12 @@ void tni_product_fold(tni_product *p)
         }
         p->batch_ndim--;
     }
-    g->a_row = tame(p->a.row, g->m);
-    g->a_col = tame(p->a.column, g->k);
-    g->b_row = tame(p->b.row, g->k);
-    g->b_col = tame(p->b.column, g->n);
-    g->c_row = tame(p->c.row, g->m);
-    g->c_col = tame(p->c.column, g->n);
+    g->a_row = tni_tame(p->a.row, g->m);
+    g->a_col = tni_tame(p->a.column, g->k);
+    g->b_row = tni_tame(p->b.row, g->k);
+    g->b_col = tni_tame(p->b.column, g->n);
+    g->c_row = tni_tame(p->c.row, g->m);
+    g->c_col = tni_tame(p->c.column, g->n);
 }
 
 size_t tni_product_workspace(const tni_product *p)

@@ -26,6 +26,12 @@ typedef struct tni_product {
 
 #define TNI_PRODUCT_DTYPES (TNI_REALS | TNI_COMPLEXES)
 
+/* The stride of a dim of one element may be anything, and kernels step once beyond it: that stays an address. */
+static inline int64_t tni_tame(int64_t stride, int64_t size)
+{
+    return size > 1 || stride < INT64_C(1) << 40 ? stride : 1;
+}
+
 /* Folds batch dims into the rows where a and c allow it and b repeats, so that one product does many. Then sets
  * gemm's strides. */
 void tni_product_fold(tni_product *product);

@@ -105,6 +105,18 @@ static void reduce_run(const tni_call *call, void *workspace)
     tni_reduce_run(&job, workspace);
 }
 
+/* Sums over the first of two dims, of rows that few threads would share: what tni_reduce_run does with them, without
+ * its plan. */
+static bool reduce_light(const tni_call *call)
+{
+    const tni_reduce_attr *attr = call->attr;
+    const tn_tensor *x = call->in[0], *out = call->out[0];
+    if (call->op->family != SUM || x->ndim != 2 || attr->dims.n != 1 || attr->dims.data[0] != 0 ||
+        x->dtype != out->dtype || (x->dtype != TN_FLOAT32 && x->dtype != TN_FLOAT64) || !tni_contiguous(x))
+        return false;
+    return tni_reduce_rows(x, out);
+}
+
 /* The gradient of a reduction in the shape of what was reduced: dims that were dropped come back with size 1. */
 static tn_tensor *reinserted(const tni_vjp *v, tn_tensor *grad)
 {
@@ -196,6 +208,7 @@ static const tni_reduce_attr reduce_default = {.dtype = TN_DTYPE_NONE};
 #define REDUCTION(row, dtype_set)                                                                                      \
     .n_in = 1, .n_out = 1, .dtypes = dtype_set, .attr_bytes = sizeof(tni_reduce_attr),                                 \
     .attr_default = &reduce_default, .infer = reduce_infer, .workspace = reduce_workspace, .run = reduce_run,          \
+    .run_light = reduce_light,                                                                                         \
     .family = row
 
 #define REDUCE_SAMPLES "[3,4] | [3,4] 0 | [3,4] -1 true | [2,3,40] (0,2) | [] | [300,70] 0 | [70,300] 1 | [5000] 0 | "

@@ -68,4 +68,8 @@ typedef struct tni_reduce_job {
 size_t tni_reduce_workspace(const tn_tensor *x, const tn_tensor *out);
 void tni_reduce_run(const tni_reduce_job *job, void *workspace);
 
+/* tni_reduce_run for sums over the rows of a contiguous matrix of float32 or float64 that is small enough for one band
+ * of one thread; false, and nothing is done, for another. */
+bool tni_reduce_rows(const tn_tensor *x, const tn_tensor *out);
+
 #endif

@@ -397,3 +397,26 @@ void tni_reduce_run(const tni_reduce_job *job, void *workspace)
     else
         run_rows(&p);
 }
+
+bool tni_reduce_rows(const tn_tensor *x, const tn_tensor *out)
+{
+    const int64_t rows = x->sizes[0], columns = x->sizes[1];
+    const bool wide = x->dtype == TN_FLOAT64;
+    double totals[MANY];
+    const tni_reduce_kernel *kernel = &tni_reduce_levels[tni_cpu_level()]->kernel[TNI_SUM][wide];
+    if (rows < 2 || rows > BAND || columns > MANY || (columns < LEAST_COLUMNS && columns != 1))
+        return false;
+    if (columns == 1) {
+        kernel->rows(totals, tni_data(x), 0, 1, 1, rows);
+    } else {
+        memset(totals, 0, (size_t)columns * sizeof *totals);
+        kernel->columns(totals, tni_data(x), columns, rows, columns);
+    }
+    void *to = tni_data(out);
+    for (int64_t c = 0; c < columns; c++)
+        if (wide)
+            ((double *)to)[c] = totals[c];
+        else
+            ((float *)to)[c] = (float)totals[c];
+    return true;
+}

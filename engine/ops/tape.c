@@ -22,6 +22,8 @@ tn_tensor *tni_sum_to(tn_tensor *x, const int64_t *sizes, int ndim)
     for (int d = 0; d < x->ndim; d++)
         if (d < lead || (sizes[d - lead] == 1 && x->sizes[d] != 1))
             dims[n++] = d;
+    if (n == lead && n > 0 && !(tni_keys(x) & TNI_KEY_TAPE)) /* what is recorded has PyTorch's two steps */
+        return tn_sum(x, dims, n, false, (tn_dtype)x->dtype);
     tn_tensor *sum = n > 0 ? tn_sum(x, dims, n, true, (tn_dtype)x->dtype) : x;
     return sum && lead > 0 ? tn_view(sum, sizes, ndim) : sum;
 }
