@@ -8,31 +8,16 @@
  *
  * Large blocks are reused because fresh pages cost about 0.25 us each to fault in: for a tensor of 40 MB that is longer
  * than adding two of them. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "base/alloc.h"
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <tenon/alloc.h>
 
 #include "base/error.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define EXACT_BLOCKS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define EXACT_BLOCKS 1
-#endif
-#endif
-#ifndef EXACT_BLOCKS
-#define EXACT_BLOCKS 0
-#endif
-
 #define ALIGNMENT ((size_t)64)
 #define LARGE_STEP ((size_t)64 << 10)      /* large blocks, with their header, are multiples of it */
-#define HUGE_PAGE ((size_t)2 << 20)
 #define MOST_BYTES ((size_t)1 << 39)       /* no request above it is passed on: the sanitizers end the process for it */
 #define FIRST_MIDDLE_EXPONENT 10           /* TNI_SMALL_LIMIT == 1 << 10 */
 
@@ -48,7 +33,7 @@ typedef struct large_entry {
     uint64_t freed_at; /* ticks of `large_clock`: the oldest gives way */
 } large_entry;
 
-_Atomic int tni_alloc_careful = EXACT_BLOCKS;
+_Atomic int tni_alloc_careful = TNI_EXACT_BLOCKS;
 /* A thread keeps this much at most: half of it in small classes, each a sixteenth of that, half in middle ones. */
 static _Atomic size_t thread_limit = (size_t)16 << 20;
 _Atomic size_t tni_class_limit = ((size_t)16 << 20) / 32;
@@ -72,45 +57,7 @@ static atomic_bool fail_armed, fail_for_good, fail_happened;
 /* Set when this thread cannot have a cache (any more): it works on without. */
 static _Thread_local bool cache_refused __attribute__((tls_model("initial-exec")));
 
-static void *map_pages(size_t bytes)
-{
-    size_t slack = bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
-    char *start = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED)
-        return NULL;
-    if (slack == 0)
-        return start;
-    size_t before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE;
-    if (before)
-        munmap(start, before);
-    if (slack - before)
-        munmap(start + before + bytes, slack - before);
-#ifdef MADV_HUGEPAGE
-    madvise(start + before, bytes, MADV_HUGEPAGE);
-#endif
-    return start + before;
-}
-
-static void *system_allocate(void *context, size_t bytes, size_t alignment)
-{
-    (void)context;
-    if (!EXACT_BLOCKS && bytes > TNI_MIDDLE_LIMIT)
-        return map_pages(bytes);
-    void *block = NULL;
-    return posix_memalign(&block, alignment, bytes) == 0 ? block : NULL;
-}
-
-static void system_release(void *context, void *block, size_t bytes)
-{
-    (void)context;
-    if (!EXACT_BLOCKS && bytes > TNI_MIDDLE_LIMIT)
-        munmap(block, bytes);
-    else
-        free(block);
-}
-
-static const tn_allocator system_allocator = {.allocate = system_allocate, .release = system_release};
-static tn_allocator source = {.allocate = system_allocate, .release = system_release};
+static tn_allocator source = {.allocate = tni_system_allocate, .release = tni_system_release};
 
 static void before_fork(void)
 {
@@ -444,7 +391,7 @@ static void *take_large(size_t rounded)
 
 static void *take(tni_block_cache *cache, size_t bytes, size_t rounded)
 {
-    if (EXACT_BLOCKS)
+    if (TNI_EXACT_BLOCKS)
         return source_take(bytes, rounded);
     return bytes > TNI_MIDDLE_LIMIT ? take_large(rounded) : take_cached(cache, bytes, rounded);
 }
@@ -539,7 +486,7 @@ void tni_free_slow(void *block, size_t bytes)
     tni_block_cache *cache = tni_this_thread.cache;
     size_t rounded = block_size(bytes);
     count(cache, bytes, -1, rounded);
-    if (EXACT_BLOCKS)
+    if (TNI_EXACT_BLOCKS)
         source_give(block, bytes, rounded);
     else if (bytes > TNI_MIDDLE_LIMIT)
         large_keep((large_header *)((char *)block - ALIGNMENT));
@@ -578,7 +525,7 @@ tn_status tn_set_allocator(const tn_allocator *allocator)
     while (caches)
         end_cache(caches);
     large_empty(0, 0);
-    source = allocator ? *allocator : system_allocator;
+    source = allocator ? *allocator : (tn_allocator){.allocate = tni_system_allocate, .release = tni_system_release};
     return TN_OK;
 }
 
@@ -613,7 +560,7 @@ void tn_fail_allocation(int64_t after, bool for_good)
     atomic_store(&fail_for_good, for_good);
     atomic_store(&fail_happened, false);
     atomic_store(&fail_armed, armed);
-    atomic_store(&tni_alloc_careful, armed || EXACT_BLOCKS);
+    atomic_store(&tni_alloc_careful, armed || TNI_EXACT_BLOCKS);
 }
 
 bool tn_allocation_failed(void)

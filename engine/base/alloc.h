@@ -12,6 +12,17 @@
 
 #include "base/thread.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define TNI_EXACT_BLOCKS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TNI_EXACT_BLOCKS 1
+#endif
+#endif
+#ifndef TNI_EXACT_BLOCKS
+#define TNI_EXACT_BLOCKS 0
+#endif
+
 enum {
     TNI_SMALL_STEP = 64,     /* small classes are its multiples: 64, 128 ... 1024 */
     TNI_SMALL_CLASSES = 17,  /* index = size / 64 rounded up; index 0 is unused */
@@ -47,6 +58,10 @@ typedef struct tni_block_cache {
 extern _Atomic int tni_alloc_careful;
 /* The most that a small class of a thread may keep. */
 extern _Atomic size_t tni_class_limit;
+
+/* The source of blocks unless tn_set_allocator gave another: its two functions. */
+void *tni_system_allocate(void *context, size_t bytes, size_t alignment);
+void tni_system_release(void *context, void *block, size_t bytes);
 
 void *tni_alloc_slow(size_t bytes);
 void tni_free_slow(void *block, size_t bytes);

@@ -21,6 +21,12 @@ static inline uint64_t tni_traits_of(uint8_t dtype, uint8_t device, int ndim, bo
 
 _Static_assert(offsetof(tn_tensor, borrows) == offsetof(tn_tensor, traits) + 6, "as tni_traits_of counts");
 
+static inline void tni_free_dims(tn_tensor *x)
+{
+    if (TNI_UNLIKELY(x->sizes != x->inline_dims))
+        tni_free(x->sizes, 2 * (size_t)x->ndim * sizeof *x->sizes);
+}
+
 /* What is made outside of dispatch in inference mode: autograd/inference.c. */
 static inline tn_tensor *tni_mark_made(tn_tensor *x)
 {
