@@ -4,9 +4,9 @@
  *
  * What is promised of the bits: equal shapes, values and CPU level give equal results, whatever the strides, the
  * alignment and the number of threads (OpenBLAS: whatever the alignment and the number of threads). The choice between
- * own kernels and OpenBLAS depends on shape and level alone, and on whether the library can be opened: where m and n
- * are 32 or more, OpenBLAS does products of 2 m n k >= 10^6 at the baseline and of 2 m n k >= 10^8 with AVX2 and
- * AVX-512 (gemm.c says why).
+ * own kernels and OpenBLAS depends on shape and level alone, and on whether the library can be opened and has AVX-512
+ * kernels for this CPU where that is the level: where m and n are 32 or more, OpenBLAS does products of 2 m n k >= 10^6
+ * at the baseline, 10^8 with AVX2 and 4 10^9 with AVX-512 (gemm.c says why).
  * Own kernels, more exactly:
  *   n > 1    every element is one chain from k = 0 on, acc = fma(a[i,k], b[k,j], acc), then bias[j] is added. The
  *            baseline level of machines without a fused multiply-add rounds each product. So AVX2 and AVX-512 give

@@ -19,12 +19,14 @@
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/checked.h"
 #include "base/pool.h"
 #include "cpu/gemm_levels.h"
+#include "cpu/level.h"
 
 typedef void sgemm_function(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, blasint m, blasint n,
                             blasint k, float alpha, const float *a, blasint lda, const float *b, blasint ldb,
@@ -42,7 +44,7 @@ static struct {
 } openblas;
 
 static pthread_once_t opened_once = PTHREAD_ONCE_INIT;
-static bool opened;
+static bool opened, has_avx512;
 
 /* A data pointer to a function pointer, as POSIX allows and ISO C can't say. */
 static bool find(void *library, const char *name, void *function)
@@ -74,6 +76,20 @@ static void map_buffers(int callers)
         openblas.memory_free(buffers[i]);
 }
 
+/* Whether the kernels that OpenBLAS chose for this CPU are AVX-512's; so are those of a library that does not say. */
+static bool chose_avx512(void *library)
+{
+    static const char *const cores[] = {"SkylakeX", "Cooperlake", "Sapphirerapids"};
+    char *(*core_name)(void);
+    if (!find(library, "openblas_get_corename", &core_name))
+        return true;
+    const char *name = core_name();
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
+        if (strcasecmp(name, cores[i]) == 0)
+            return true;
+    return false;
+}
+
 static void open_openblas(void)
 {
     int callers = tni_num_threads();
@@ -94,6 +110,12 @@ static void open_openblas(void)
         ones[i] = 1;
     openblas.sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 8, 8, 8, 1, ones, 8, ones, 8, 0, product, 8);
     opened = product[63] == 8;
+    has_avx512 = chose_avx512(library);
+}
+
+bool tni_gemm_blas_suits(int level)
+{
+    return level < TNI_CPU_AVX512 || has_avx512;
 }
 
 bool tni_gemm_blas_takes(const tni_gemm *g)
@@ -254,6 +276,12 @@ void tni_gemm_blas(const tni_gemm *g, bool is_double, void *workspace)
 bool tni_gemm_blas_takes(const tni_gemm *g)
 {
     (void)g;
+    return false;
+}
+
+bool tni_gemm_blas_suits(int level)
+{
+    (void)level;
     return false;
 }
 
