@@ -41,10 +41,11 @@ static struct {
     void (*set_num_threads)(int);
     void *(*memory_alloc)(int); /* OpenBLAS's own, not in its headers */
     void (*memory_free)(void *);
+    bool has_avx512;
 } openblas;
 
 static pthread_once_t opened_once = PTHREAD_ONCE_INIT;
-static bool opened, has_avx512;
+static bool opened;
 
 /* A data pointer to a function pointer, as POSIX allows and ISO C can't say. */
 static bool find(void *library, const char *name, void *function)
@@ -110,12 +111,12 @@ static void open_openblas(void)
         ones[i] = 1;
     openblas.sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 8, 8, 8, 1, ones, 8, ones, 8, 0, product, 8);
     opened = product[63] == 8;
-    has_avx512 = chose_avx512(library);
+    openblas.has_avx512 = chose_avx512(library);
 }
 
 bool tni_gemm_blas_suits(int level)
 {
-    return level < TNI_CPU_AVX512 || has_avx512;
+    return level < TNI_CPU_AVX512 || openblas.has_avx512;
 }
 
 bool tni_gemm_blas_takes(const tni_gemm *g)

@@ -1,4 +1,4 @@
-/* Training has the same bits for every number of threads: the 784-256-128-10 of the benchmark, whose products, losses and
+/* Training has the same bits for every number of threads: the benchmark's 784-256-128-10, whose products, losses and
  * steps are shared among threads. */
 #include <string.h>
 #include <tenon/tenon.h>
