@@ -8,6 +8,13 @@ add_compile_options(-ffp-contract=off -fno-math-errno -fno-trapping-math -fvisib
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug") # at -O0 gcc's vector intrinsics are macros that convert signs
   add_compile_options(-Wconversion)
 endif()
+# gcc's `rep stos` for a struct of zeros takes 9 ns to begin: a fifth of a small call.
+include(CheckCCompilerFlag)
+set(memset_in_line -mmemset-strategy=vector_loop:256:noalign,libcall:-1:noalign)
+check_c_compiler_flag(${memset_in_line} TENON_HAVE_MEMSET_STRATEGY)
+if(TENON_HAVE_MEMSET_STRATEGY)
+  add_compile_options(${memset_in_line})
+endif()
 if(TENON_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -359,12 +359,12 @@ static TNI_ASIDE uint64_t base_keys(const tni_call *call)
 {
     uint64_t keys = 0;
     for (int i = 0; i < call->op->n_in; i++)
-        keys |= tni_keys(call->in[i]);
+        keys |= call->in[i] ? tni_keys(call->in[i]) : 0;
     return keys;
 }
 
-/* The common call goes straight on: no error pending, all inputs there and on the CPU, no layer, a new result. Equal
- * to dispatch_any. */
+/* The common call goes straight on: no error pending, all inputs that must be there and on the CPU, no layer, a new
+ * result. Equal to dispatch_any. */
 tn_status tni_dispatch(tni_call *call)
 {
     const tni_thread *thread = &tni_this_thread;
@@ -375,8 +375,11 @@ tn_status tni_dispatch(tni_call *call)
         return dispatch_any(call);
     while (n > 0) {
         const tn_tensor *x = call->in[--n];
-        if (TNI_UNLIKELY(!x))
+        if (TNI_UNLIKELY(!x)) {
+            if (call->op->optional_in >> n & 1)
+                continue;
             return dispatch_any(call);
+        }
         keys |= x->keys;
         bases |= (uintptr_t)x->base;
     }
@@ -409,6 +412,12 @@ tn_status tni_meta_contiguous(const tni_call *call, tni_meta *meta, int ndim, tn
     record->offset = 0;
     record->contiguous = true;
     int64_t bytes;
+    if (ndim == 2 && (uint64_t)meta->room[0] < 1u << 31 && (uint64_t)meta->room[1] < 1u << 27) { /* nothing wraps */
+        record->numel = meta->room[0] * meta->room[1];
+        meta->room[TN_MAX_NDIM] = meta->room[1] > 1 ? meta->room[1] : 1;
+        meta->room[TN_MAX_NDIM + 1] = 1;
+        return TN_OK;
+    }
     if (!tni_numel(meta->room, ndim, &record->numel) ||
         __builtin_mul_overflow(record->numel, tni_itemsize(dtype), &bytes)) {
         char text[160];

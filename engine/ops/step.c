@@ -257,16 +257,35 @@ static tn_status sgd_alter(tni_call *call, const tni_meta *meta)
     return step_alter(call, &j);
 }
 
+/* The last beta1^step and beta2^step of this thread, which the parameters of one step share. */
+static _Thread_local struct {
+    int64_t step;
+    double beta[2], power[2];
+} powers __attribute__((tls_model("initial-exec")));
+
+static void find_powers(int64_t step, double beta1, double beta2)
+{
+    const double beta[2] = {beta1, beta2};
+    if (powers.step == step && memcmp(powers.beta, beta, sizeof beta) == 0)
+        return;
+    powers.step = step;
+    for (int i = 0; i < 2; i++) {
+        powers.beta[i] = beta[i];
+        powers.power[i] = pow(beta[i], (double)step);
+    }
+}
+
 static tn_status adam_alter(tni_call *call, const tni_meta *meta)
 {
     const adam_attr *a = call->attr;
     const double lr = tni_scalar_real(a->lr), beta1 = tni_scalar_real(a->beta1), beta2 = tni_scalar_real(a->beta2);
     const double decay = tni_scalar_real(a->weight_decay);
+    find_powers(a->step, beta1, beta2);
     job j = {.is_adam = true,
              .adam = {.beta1 = beta1, .beta2 = beta2, .eps = tni_scalar_real(a->eps),
                       .weight_decay = a->decoupled ? 0 : decay, .shrink = a->decoupled ? 1 - lr * decay : 1,
-                      .step_size = lr / (1 - pow(beta1, (double)a->step)),
-                      .root = sqrt(1 - pow(beta2, (double)a->step)),
+                      .step_size = lr / (1 - powers.power[0]),
+                      .root = sqrt(1 - powers.power[1]),
                       .maximize = a->maximize}};
     (void)meta;
     if (step_alter(call, &j))
