@@ -230,17 +230,23 @@ static size_t padded(size_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static void describe(job *j, const tni_call *call)
+/* All but the shape. */
+static void describe_kind(job *j, const tni_call *call)
 {
     const tni_loss_attr *attr = call->attr;
-    j->ndim = shape_of(call, j->sizes);
-    tni_numel(j->sizes, j->ndim, &j->numel); /* infer made sure */
     j->itemsize = tni_itemsize(call->compute);
     j->lane = call->compute == TN_FLOAT64;
     j->loss = loss_of(call->op);
     j->parameter = tni_scalar_real(attr->parameter);
     if (j->loss == TNI_LOSS_SMOOTH_L1 && j->parameter == 0)
         j->loss = TNI_LOSS_L1;
+}
+
+static void describe(job *j, const tni_call *call)
+{
+    j->ndim = shape_of(call, j->sizes);
+    tni_numel(j->sizes, j->ndim, &j->numel); /* infer made sure */
+    describe_kind(j, call);
 }
 
 /* A gradient of one element is part of the factor. */
@@ -327,16 +333,21 @@ static void run_chunks(job *j)
             run_chunk(j, chunk);
 }
 
-static void take_operands(job *j, const tni_call *call, char **workspace)
+static void take_kernels(job *j, const tni_call *call)
 {
-    const int first = first_of(call->op);
     const tni_loss_kernels *level = tni_loss_levels[call->level];
-    describe(j, call);
     j->kernel = &level->kernel[j->loss][j->lane];
     j->times = level->times[j->lane];
     j->sum = tni_reduce_levels[call->level]->kernel[TNI_SUM][j->lane].row;
     j->narrow = call->common == call->compute ? NULL : tni_converter_of(call->compute, call->common);
     j->out_itemsize = tni_itemsize(call->common);
+}
+
+static void take_operands(job *j, const tni_call *call, char **workspace)
+{
+    const int first = first_of(call->op);
+    describe(j, call);
+    take_kernels(j, call);
     j->grad = first == 1 ? dense_of(call, j, 0, workspace) : NULL;
     j->x = dense_of(call, j, first, workspace);
     j->t = dense_of(call, j, first + 1, workspace);
@@ -344,65 +355,84 @@ static void take_operands(job *j, const tni_call *call, char **workspace)
     j->positive = dense_of(call, j, first + 3, workspace);
 }
 
-static void loss_run(const tni_call *call, void *workspace)
+/* Values, with their reduction; room for the totals of several chunks. */
+static void run_values(job *j, const tni_call *call, void *room)
 {
     const tni_loss_attr *attr = call->attr;
     double total = 0, one;
-    char *room = workspace;
-    job j;
-    take_operands(&j, call, &room);
-    j.slope = false;
-    j.factor = 1;
-    j.out = attr->reduction == TN_NONE ? tni_data(call->out[0]) : NULL;
-    j.totals = j.numel > CHUNK ? (double *)(void *)room : &one;
-    run_chunks(&j);
-    if (j.out)
+    j->slope = false;
+    j->factor = 1;
+    j->out = attr->reduction == TN_NONE ? tni_data(call->out[0]) : NULL;
+    j->totals = j->numel > CHUNK ? (double *)room : &one;
+    run_chunks(j);
+    if (j->out)
         return;
-    for (int64_t chunk = 0; chunk < chunks_of(j.numel); chunk++)
-        total += j.totals[chunk];
+    for (int64_t chunk = 0; chunk < chunks_of(j->numel); chunk++)
+        total += j->totals[chunk];
     if (attr->reduction == TN_MEAN)
-        total /= (double)j.numel;
+        total /= (double)j->numel;
     tni_converter_of(TN_FLOAT64, call->common)(tni_data(call->out[0]), 0, &total, 0, 1);
 }
 
-/* Whether all that is read is dense already, and the elements are one chunk. */
-static bool wants_nothing(const tni_call *call)
+static void run_slopes(job *j, const tni_call *call)
 {
-    const tn_tensor *x = call->in[first_of(call->op)];
-    if (x->numel > CHUNK)
-        return false;
-    for (int i = 0; i < call->op->n_in; i++) {
-        const tn_tensor *y = call->in[i];
-        if (y && !in_factor(call, i) && ((tn_dtype)y->dtype != call->compute || !tni_contiguous(y) ||
-                                         !tni_same_dims(y->sizes, y->ndim, x->sizes, x->ndim)))
-            return false;
-    }
-    return true;
-}
-
-static bool loss_light(const tni_call *call)
-{
-    const bool light = wants_nothing(call);
-    if (light)
-        call->op->run(call, NULL);
-    return light;
-}
-
-static void loss_backward_run(const tni_call *call, void *workspace)
-{
-    const tni_loss_attr *attr = call->attr;
     const tn_tensor *grad = call->in[0];
+    j->slope = true;
+    j->factor = 1;
+    j->out = tni_data(call->out[0]);
+    if (in_factor(call, 0))
+        tni_converter_of((tn_dtype)grad->dtype, TN_FLOAT64)(&j->factor, 0, tni_data(grad), 0, 1);
+    if (((const tni_loss_attr *)call->attr)->reduction == TN_MEAN)
+        j->factor /= (double)j->numel;
+    run_chunks(j);
+}
+
+static void loss_run(const tni_call *call, void *workspace)
+{
     char *room = workspace;
     job j;
     take_operands(&j, call, &room);
-    j.slope = true;
-    j.factor = 1;
-    j.out = tni_data(call->out[0]);
-    if (in_factor(call, 0))
-        tni_converter_of((tn_dtype)grad->dtype, TN_FLOAT64)(&j.factor, 0, tni_data(grad), 0, 1);
-    if (attr->reduction == TN_MEAN)
-        j.factor /= (double)j.numel;
-    run_chunks(&j);
+    if (tni_loss_is_backward(call->op))
+        run_slopes(&j, call);
+    else
+        run_values(&j, call, room);
+}
+
+/* The data of input i, which is dense; NULL where it isn't read. */
+static const char *data_of(const tni_call *call, int i)
+{
+    const tn_tensor *x = i < call->op->n_in ? call->in[i] : NULL;
+    return !x || in_factor(call, i) ? NULL : tni_data(x);
+}
+
+/* What is dense throughout, and one chunk. */
+static bool loss_light(const tni_call *call)
+{
+    const int first = first_of(call->op);
+    const tn_tensor *x = call->in[first];
+    if (x->numel > CHUNK || x->numel == 0)
+        return false;
+    for (int i = 0; i < call->op->n_in; i++) {
+        const tn_tensor *y = call->in[i];
+        if (y && !in_factor(call, i) &&
+            ((tn_dtype)y->dtype != call->compute || !tni_contiguous(y) ||
+             (i != first && !tni_same_dims(y->sizes, y->ndim, x->sizes, x->ndim))))
+            return false;
+    }
+    job j;
+    j.numel = x->numel;
+    describe_kind(&j, call);
+    take_kernels(&j, call);
+    j.grad = first == 1 ? data_of(call, 0) : NULL;
+    j.x = data_of(call, first);
+    j.t = data_of(call, first + 1);
+    j.weight = data_of(call, first + 2);
+    j.positive = data_of(call, first + 3);
+    if (first == 1)
+        run_slopes(&j, call);
+    else
+        run_values(&j, call, NULL);
+    return true;
 }
 
 #define REDUCTION TNI_OPTIONAL("reduction", 'Q', tni_loss_attr, reduction)
@@ -415,7 +445,7 @@ static void loss_backward_run(const tni_call *call, void *workspace)
     .name = TNI_NAMES_NEW(op##_backward), .n_in = n, .n_out = 1, .optional_in = optional, .exact_out_dtype = true, \
     .dtypes = TNI_FLOATS, .attr_bytes = sizeof(tni_loss_attr), .attr_default = &tni_loss_default,                  \
     .family = TNI_LOSSES + row, .derivative = &tni_loss_backward_derivatives[row], .infer = loss_infer,            \
-    .workspace = loss_workspace, .run = loss_backward_run, .run_light = loss_light
+    .workspace = loss_workspace, .run = loss_run, .run_light = loss_light
 #define PAIR       TNI_TENSOR("self", 0), TNI_TENSOR("target", 1)
 #define GRAD_PAIR  TNI_TENSOR("grad", 0), TNI_TENSOR("self", 1), TNI_TENSOR("target", 2)
 #define BROADCASTS "[3,4] [3,4] | [3,4] [4] 1 | [3,1] [1,4] 2 | [] [] | [0,3] [3] 1 | [2000] [2000] | "

@@ -12,6 +12,8 @@
 #include "autograd/tape.h"
 #include "base/error.h"
 #include "core/geometry.h"
+#include "ops/operators.h"
+#include "ops/reduce_attr.h"
 
 tn_tensor *tni_sum_to(tn_tensor *x, const int64_t *sizes, int ndim)
 {
@@ -22,8 +24,13 @@ tn_tensor *tni_sum_to(tn_tensor *x, const int64_t *sizes, int ndim)
     for (int d = 0; d < x->ndim; d++)
         if (d < lead || (sizes[d - lead] == 1 && x->sizes[d] != 1))
             dims[n++] = d;
-    if (n == lead && n > 0 && !(tni_keys(x) & TNI_KEY_TAPE)) /* what is recorded has PyTorch's two steps */
-        return tn_sum(x, dims, n, false, (tn_dtype)x->dtype);
+    if (n == lead && n > 0 && !(tni_keys(x) & TNI_KEY_TAPE)) { /* what is recorded has PyTorch's two steps */
+        int64_t leading[TN_MAX_NDIM];
+        const tni_reduce_attr attr = {.dims = {leading, n}, .dtype = (tn_dtype)x->dtype};
+        for (int d = 0; d < n; d++)
+            leading[d] = d;
+        return tni_call_new(&tni_op_sum, &x, &attr);
+    }
     tn_tensor *sum = n > 0 ? tn_sum(x, dims, n, true, (tn_dtype)x->dtype) : x;
     return sum && lead > 0 ? tn_view(sum, sizes, ndim) : sum;
 }
