@@ -188,7 +188,7 @@ void tni_option_names(char text[TNI_OPTION_NAMES], const tni_optimizer_kind *kin
 void tni_pack_progress(const tn_progress *p, int64_t counts[TNI_PROGRESS_COUNTS],
                        double numbers[TNI_PROGRESS_NUMBERS])
 {
-    const int64_t all[TNI_PROGRESS_COUNTS] = {p->epoch, p->step, p->samples, p->best_epoch, p->bad_epochs, p->stopped};
+    const int64_t all[TNI_PROGRESS_COUNTS] = {p->epoch, p->step, p->samples, p->best_epoch, p->bad_epochs};
     memcpy(counts, all, sizeof all);
     numbers[0] = p->loss_sum;
     numbers[1] = p->best;
@@ -201,6 +201,6 @@ bool tni_unpack_progress(tn_progress *p, const int64_t counts[TNI_PROGRESS_COUNT
         if (counts[i] < 0)
             return false;
     *p = (tn_progress){.epoch = counts[0], .step = counts[1], .samples = counts[2], .best_epoch = counts[3],
-                       .bad_epochs = counts[4], .stopped = counts[5], .loss_sum = numbers[0], .best = numbers[1]};
+                       .bad_epochs = counts[4], .loss_sum = numbers[0], .best = numbers[1]};
     return true;
 }

@@ -30,7 +30,7 @@
 
 enum { TNI_TORCH_WORDS = 630, TNI_RANDOM_STATE_WORDS = 628, TNI_DEFAULT_RNG_WORDS = 6 };
 enum { TNI_STREAM_BYTES = 630 * 4 }; /* of the longest */
-enum { TNI_PROGRESS_COUNTS = 6, TNI_PROGRESS_NUMBERS = 2 };
+enum { TNI_PROGRESS_COUNTS = 5, TNI_PROGRESS_NUMBERS = 2 };
 enum { TNI_OPTION_NAMES = 256 };
 
 typedef enum tni_stream_kind {
@@ -69,5 +69,9 @@ void tni_pack_progress(const tn_progress *progress, int64_t counts[TNI_PROGRESS_
                        double numbers[TNI_PROGRESS_NUMBERS]);
 bool tni_unpack_progress(tn_progress *progress, const int64_t counts[TNI_PROGRESS_COUNTS],
                          const double numbers[TNI_PROGRESS_NUMBERS]);
+
+/* The two halves of saving. */
+tn_status tni_checkpoint_collect(tni_saving *saving, const tn_checkpoint *checkpoint);
+tn_status tni_checkpoint_write(const char *path, const tni_saving *saving, const tn_checkpoint *checkpoint);
 
 #endif

@@ -91,8 +91,9 @@ static void add_history(tni_saving *saving, tn_tensor *history)
     tni_saving_add(saving, history, "history");
 }
 
-static tn_status write(const char *path, const tni_saving *saving, const tn_optimizer *optimizer)
+tn_status tni_checkpoint_write(const char *path, const tni_saving *saving, const tn_checkpoint *checkpoint)
 {
+    const tn_optimizer *optimizer = checkpoint->optimizer;
     char names[TNI_OPTION_NAMES];
     tn_metadata metadata[4] = {{"format", "checkpoint"}, {"version", TNI_CHECKPOINT_VERSION}};
     if (optimizer) {
@@ -106,7 +107,7 @@ static tn_status write(const char *path, const tni_saving *saving, const tn_opti
     return tn_error_code();
 }
 
-static tn_status collect(tni_saving *saving, const tn_checkpoint *checkpoint)
+tn_status tni_checkpoint_collect(tni_saving *saving, const tn_checkpoint *checkpoint)
 {
     if (checkpoint->module)
         tni_weights_add(saving, checkpoint->module, TNI_MODEL_PREFIX);
@@ -133,8 +134,8 @@ tn_status tn_checkpoint_save(const char *path, const tn_checkpoint *checkpoint)
     tni_saving saving = {.function = function};
     tn_grad_mode mode = tn_no_grad();
     tn_scope scope = tn_scope_begin();
-    if (!tn_error_code() && !collect(&saving, checkpoint))
-        write(path, &saving, checkpoint->optimizer);
+    if (!tn_error_code() && !tni_checkpoint_collect(&saving, checkpoint))
+        tni_checkpoint_write(path, &saving, checkpoint);
     tn_scope_end(scope);
     tn_grad_mode_restore(mode);
     tni_saving_free(&saving);

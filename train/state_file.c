@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tenon/create.h>
+#include <tenon/ops.h>
 
 enum { MESSAGE = 256, LONGEST_PATH = 40 };
 
@@ -38,15 +39,30 @@ tn_status tni_saving_add(tni_saving *saving, tn_tensor *tensor, const char *form
     va_start(arguments, format);
     vsnprintf(name, (size_t)length + 1, format, arguments);
     va_end(arguments);
-    saving->tensors[saving->n++] = (tn_named_tensor){name, tensor};
+    saving->tensors[saving->n++] = (tn_named_tensor){name, tn_retain(tensor)};
+    return TN_OK;
+}
+
+tn_status tni_saving_copy(tni_saving *saving)
+{
+    for (int64_t i = 0; i < saving->n; i++) {
+        tn_tensor *copy = tn_clone(saving->tensors[i].tensor);
+        if (!copy)
+            return tn_error_code();
+        tn_release(&saving->tensors[i].tensor);
+        saving->tensors[i].tensor = tn_object_keep(copy);
+    }
     return TN_OK;
 }
 
 void tni_saving_free(tni_saving *saving)
 {
-    for (int64_t i = 0; i < saving->n; i++)
+    for (int64_t i = 0; i < saving->n; i++) {
+        tn_release(&saving->tensors[i].tensor);
         tn_deallocate((void *)(uintptr_t)saving->tensors[i].name, strlen(saving->tensors[i].name) + 1);
+    }
     tn_deallocate(saving->tensors, (size_t)saving->room * sizeof *saving->tensors);
+    *saving = (tni_saving){.function = saving->function};
 }
 
 tn_tensor *tni_tensor_of(const void *data, const int64_t *size, int ndim, tn_dtype dtype)

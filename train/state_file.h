@@ -15,14 +15,17 @@ enum { TNI_SHOWN_NAME = 64 };
 
 typedef struct tni_saving {
     const char *function; /* what the user called */
-    tn_named_tensor *tensors; /* names are the list's own, tensors the caller's */
+    tn_named_tensor *tensors; /* names are the list's own, tensors references */
     int64_t n, room;
 } tni_saving;
 
-/* Adds a tensor under the name "format", which must outlive the list. NULL with an error pending is no tensor. */
+/* Adds a reference on a tensor under the name "format". NULL with an error pending is no tensor. */
 tn_status tni_saving_add(tni_saving *saving, tn_tensor *tensor, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void tni_saving_free(tni_saving *saving);
+
+/* Puts copies in place of the tensors, which may then change. */
+tn_status tni_saving_copy(tni_saving *saving);
+void tni_saving_free(tni_saving *saving); /* the list is empty then */
 
 /* New tensors on the CPU in the innermost scope. */
 tn_tensor *tni_tensor_of(const void *data, const int64_t *size, int ndim, tn_dtype dtype);

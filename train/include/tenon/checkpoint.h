@@ -54,7 +54,6 @@ typedef struct tn_progress {
     double best;
     int64_t best_epoch;
     int64_t bad_epochs;
-    int64_t stopped; /* 1: it was stopped early, and is not to go on */
 } tn_progress;
 
 /* What a checkpoint holds; what is NULL is left out. Plain data that points to the caller's objects. */

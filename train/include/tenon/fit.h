@@ -87,14 +87,12 @@ typedef struct tn_fit_options {
     tn_dataset *validation; /* NULL: none */
     int64_t validation_batch_size; /* 0: 1024 */
 
-    double clip_norm;  /* gradients are scaled to this norm of all together at most; 0: they are not */
-    double clip_value; /* their elements are cut to -clip_value .. clip_value; 0: they are not */
-
     tn_fit_monitor monitor;
     int64_t patience; /* epochs without a better score after which it stops; 0: it does not */
     double min_delta; /* by so much a score must be better, to be better */
 
     const char *folder;       /* of the checkpoints last.safetensors and best.safetensors, which exists; NULL: none */
+    double save_seconds;      /* at least so long between two writes at epochs' ends, but at the last; 0: at each */
     int64_t save_every;       /* steps between writes of last.safetensors; 0: each epoch, and when it is stopped */
     const tn_stream *streams; /* that belong to the run, such as Dropout's generator */
     int64_t n_streams;
