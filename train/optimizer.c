@@ -80,6 +80,8 @@ static tn_status add_group(tn_optimizer *self, const char *function, const tn_li
 {
     if (check_parameters(self, function, parameters) || tni_optimizer_check_options(function, self->kind, options))
         return tn_error_code();
+    if (self->kind->minimise && self->n_groups > 0)
+        return TN_FAIL(TN_ERROR_ARGUMENT, function, "%s has one group for all its parameters", self->kind->name);
     int64_t n = tn_list_size(parameters);
     tni_slot *slots = with_room(function, self->slots, self->n_slots, &self->slot_capacity, n, sizeof *slots);
     if (!slots)
@@ -127,6 +129,11 @@ tn_status tn_optimizer_add_group(tn_optimizer *self, const tn_list *parameters)
     double options[TNI_OPTIONS];
     memcpy(options, self->groups[0].option, sizeof options);
     return add_group(self, "optimizer_add_group", parameters, options);
+}
+
+const char *tn_optimizer_name(const tn_optimizer *self)
+{
+    return is_there(self, "optimizer_name") ? self->kind->name : NULL;
 }
 
 int64_t tn_optimizer_group_count(const tn_optimizer *self)
@@ -185,13 +192,10 @@ tn_status tn_zero_grad(tn_optimizer *self)
     return TN_OK;
 }
 
-tn_status tn_step(tn_optimizer *self)
+static tn_status step_all(tn_optimizer *self)
 {
-    if (!is_there(self, "step"))
-        return tn_error_code();
     const tni_optimizer_kind *kind = self->kind;
     tn_status status = TN_OK;
-    tn_grad_mode mode = tn_no_grad();
     for (int64_t i = 0; i < self->n_slots && status == TN_OK; i++) {
         tni_slot *slot = &self->slots[i];
         tn_tensor *grad = tn_grad_of(slot->parameter);
@@ -200,6 +204,47 @@ tn_status tn_step(tn_optimizer *self)
         status = kind->step(slot, grad, self->groups[slot->group].option);
         slot->step += status == TN_OK && kind->counts_steps;
     }
-    tn_grad_mode_restore(mode);
     return tn_error_code();
+}
+
+tn_status tn_step(tn_optimizer *self)
+{
+    if (!is_there(self, "step"))
+        return tn_error_code();
+    if (!self->kind->step)
+        return TN_FAIL(TN_ERROR_ARGUMENT, "step", "%s asks for the loss itself, needed step_closure", self->kind->name);
+    tn_grad_mode mode = tn_no_grad();
+    tn_status status = step_all(self);
+    tn_grad_mode_restore(mode);
+    return status;
+}
+
+double tni_closure_call(const tni_closure *closure)
+{
+    tn_scope scope = tn_scope_begin();
+    tn_grad_mode mode = tn_enable_grad();
+    tn_tensor *loss = closure->function(closure->context);
+    tn_grad_mode_restore(mode);
+    if (!loss && !tn_error_code())
+        TN_FAIL(TN_ERROR_NULL, "step_closure", "the closure returned NULL, needed the loss");
+    const double value = tn_error_code() ? (double)NAN : tn_item(loss);
+    tn_scope_end(scope);
+    return value;
+}
+
+double tn_step_closure(tn_optimizer *self, tn_tensor *(*closure)(void *context), void *context)
+{
+    if (!is_there(self, "step_closure"))
+        return (double)NAN;
+    if (!closure) {
+        TN_FAIL_NULL("step_closure", 2, "closure");
+        return (double)NAN;
+    }
+    const tni_closure call = {closure, context};
+    tn_grad_mode mode = tn_no_grad();
+    double loss = self->kind->minimise ? self->kind->minimise(self, &call) : tni_closure_call(&call);
+    if (!self->kind->minimise && !tn_error_code())
+        step_all(self);
+    tn_grad_mode_restore(mode);
+    return tn_error_code() ? (double)NAN : loss;
 }

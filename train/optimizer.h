@@ -70,13 +70,16 @@ struct tn_optimizer {
     int64_t n_groups, group_capacity;
 };
 
-extern const tni_optimizer_kind tni_sgd, tni_adam, tni_adamw;
+extern const tni_optimizer_kind tni_sgd, tni_adam, tni_adamw, tni_rmsprop, tni_lbfgs;
 
 /* A new optimizer over one group with those options, by number. */
 tn_optimizer *tni_optimizer_make(const tni_optimizer_kind *kind, const tn_list *parameters, const double *options);
 
 /* The option's default for a value of 0, as in the public option structs. */
 double tni_option_given(const tni_optimizer_kind *kind, int option, double value);
+
+/* Calls it with gradients recorded; its loss as a number, NaN with an error. */
+double tni_closure_call(const tni_closure *closure);
 
 /* State `which` of a parameter, zeros of its shape at first; NULL with an error. */
 tn_tensor *tni_state_of(tni_slot *slot, int which);

@@ -1,5 +1,5 @@
-/* sgd_step_ and adam_step_: one pass over a parameter with its gradient and its state, all written in place. Formulas
- * of torch.optim.SGD and torch.optim.Adam; ops/step.kernel.h has them in their order. */
+/* sgd_step_, adam_step_ and rmsprop_step_: one pass over a parameter with its gradient and its state, all written in
+ * place. Formulas of torch.optim.SGD, Adam and RMSprop; ops/step.kernel.h has them in their order. */
 #include "ops/step.h"
 
 #include <math.h>
@@ -41,11 +41,18 @@ typedef struct adam_attr {
     bool decoupled, maximize;
 } adam_attr;
 
+typedef struct rmsprop_attr {
+    tn_scalar lr, alpha, eps, momentum, weight_decay;
+    bool maximize;
+} rmsprop_attr;
+
 #define REAL(value) {TN_SCALAR_FLOAT, {.f = value}}
 static const sgd_attr sgd_default = {.lr = REAL(1e-3), .momentum = REAL(0), .dampening = REAL(0),
                                      .weight_decay = REAL(0)};
 static const adam_attr adam_default = {.step = 1, .lr = REAL(1e-3), .beta1 = REAL(0.9), .beta2 = REAL(0.999),
                                        .eps = REAL(1e-8), .weight_decay = REAL(0)};
+static const rmsprop_attr rmsprop_default = {.lr = REAL(1e-2), .alpha = REAL(0.99), .eps = REAL(1e-8),
+                                             .momentum = REAL(0), .weight_decay = REAL(0)};
 
 static const char *tensor_name(const tni_call *call, int i)
 {
@@ -128,6 +135,20 @@ static tn_status adam_infer(tni_call *call, tni_meta *meta)
     return step_infer(call, meta);
 }
 
+static tn_status rmsprop_infer(tni_call *call, tni_meta *meta)
+{
+    const rmsprop_attr *a = call->attr;
+    if (check_number(call, "lr", a->lr, (double)INFINITY) || check_number(call, "alpha", a->alpha, (double)INFINITY) ||
+        check_number(call, "eps", a->eps, (double)INFINITY) ||
+        check_number(call, "momentum", a->momentum, (double)INFINITY) ||
+        check_number(call, "weight_decay", a->weight_decay, (double)INFINITY))
+        return tni_pending();
+    if (!call->in[STATE + 2] && tni_scalar_real(a->momentum) != 0)
+        return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "momentum is %g and there is no buffer, needed one",
+                        tni_scalar_real(a->momentum));
+    return step_infer(call, meta);
+}
+
 /* Whether tensor i is written: all but the gradient. */
 static bool is_written(const tni_call *call, int i)
 {
@@ -154,9 +175,12 @@ static tn_status check_memory(const tni_call *call)
 
 typedef struct job {
     const tni_call *call;
-    tni_sgd sgd;
-    tni_adam adam;
-    bool is_adam;
+    enum { SGD, ADAM, RMSPROP } kind;
+    union {
+        tni_sgd sgd;
+        tni_adam adam;
+        tni_rmsprop rmsprop;
+    };
     int lane;
     int64_t numel, itemsize;
 } job;
@@ -164,8 +188,11 @@ typedef struct job {
 static void run_dense(const job *j, char *const *data, int64_t n)
 {
     const tni_step_kernels *level = levels[j->call->level];
-    if (j->is_adam)
+    if (j->kind == ADAM)
         level->adam[j->lane](&j->adam, data[PARAM], data[GRAD], data[STATE], data[STATE + 1], data[STATE + 2], n);
+    else if (j->kind == RMSPROP)
+        level->rmsprop[j->lane](&j->rmsprop, data[PARAM], data[GRAD], data[STATE], data[STATE + 1], data[STATE + 2],
+                                n);
     else
         level->sgd[j->lane](&j->sgd, data[PARAM], data[GRAD], data[STATE], n);
 }
@@ -250,7 +277,8 @@ static tn_status step_alter(tni_call *call, job *j)
 static tn_status sgd_alter(tni_call *call, const tni_meta *meta)
 {
     const sgd_attr *a = call->attr;
-    job j = {.sgd = {.lr = tni_scalar_real(a->lr), .momentum = tni_scalar_real(a->momentum),
+    job j = {.kind = SGD,
+             .sgd = {.lr = tni_scalar_real(a->lr), .momentum = tni_scalar_real(a->momentum),
                      .dampening = tni_scalar_real(a->dampening), .weight_decay = tni_scalar_real(a->weight_decay),
                      .nesterov = a->nesterov, .maximize = a->maximize, .first = a->first}};
     (void)meta;
@@ -281,7 +309,7 @@ static tn_status adam_alter(tni_call *call, const tni_meta *meta)
     const double lr = tni_scalar_real(a->lr), beta1 = tni_scalar_real(a->beta1), beta2 = tni_scalar_real(a->beta2);
     const double decay = tni_scalar_real(a->weight_decay);
     find_powers(a->step, beta1, beta2);
-    job j = {.is_adam = true,
+    job j = {.kind = ADAM,
              .adam = {.beta1 = beta1, .beta2 = beta2, .eps = tni_scalar_real(a->eps),
                       .weight_decay = a->decoupled ? 0 : decay, .shrink = a->decoupled ? 1 - lr * decay : 1,
                       .step_size = lr / (1 - powers.power[0]),
@@ -293,6 +321,17 @@ static tn_status adam_alter(tni_call *call, const tni_meta *meta)
     if (a->decoupled && decay != 0) /* PyTorch shrinks the parameter in a write of its own */
         tni_written(call->in[PARAM]);
     return TN_OK;
+}
+
+static tn_status rmsprop_alter(tni_call *call, const tni_meta *meta)
+{
+    const rmsprop_attr *a = call->attr;
+    job j = {.kind = RMSPROP,
+             .rmsprop = {.lr = tni_scalar_real(a->lr), .alpha = tni_scalar_real(a->alpha),
+                         .eps = tni_scalar_real(a->eps), .momentum = tni_scalar_real(a->momentum),
+                         .weight_decay = tni_scalar_real(a->weight_decay), .maximize = a->maximize}};
+    (void)meta;
+    return step_alter(call, &j);
 }
 
 #define NUMBER(name, type)  TNI_OPTIONAL(#name, 'S', type, name)
@@ -323,6 +362,18 @@ const tni_op tni_op_adam_step = {
     .samples = "[3,4] [3,4] [3,4] [3,4] | [3,4] [3,4] [3,4] [3,4] [3,4] 2 | ! [3,4] [4] [3,4] [3,4] | "
         "! [3] [3] [3] [3] none 0"};
 
+const tni_op tni_op_rmsprop_step = {
+    .name = TNI_NAMES_IN_PLACE(rmsprop_step),
+    .params = {TNI_TENSOR("self", PARAM), TNI_TENSOR("grad", GRAD), TNI_TENSOR("square_avg", STATE),
+               TNI_OPTIONAL_TENSOR("grad_avg", STATE + 1), TNI_OPTIONAL_TENSOR("momentum_buffer", STATE + 2),
+               NUMBER(lr, rmsprop_attr), NUMBER(momentum, rmsprop_attr), NUMBER(weight_decay, rmsprop_attr),
+               NUMBER(alpha, rmsprop_attr), NUMBER(eps, rmsprop_attr), CHOICE(maximize, rmsprop_attr)},
+    .n_params = 11, .n_in = 5, .n_out = 1, .optional_in = 1 << (STATE + 1) | 1 << (STATE + 2),
+    .exact_out_dtype = true, .attr_bytes = sizeof(rmsprop_attr), .attr_default = &rmsprop_default,
+    .infer = rmsprop_infer, .alter = rmsprop_alter,
+    .samples = "[3,4] [3,4] [3,4] | [3,4] [3,4] [3,4] [3,4] [3,4] 0.1 0.5 | ! [3,4] [4] [3,4] | "
+        "! [3] [3] [3] none none 0.1 0.9"};
+
 tn_status tn_sgd_step_(tn_tensor *param, tn_tensor *grad, tn_tensor *momentum_buffer, const tn_sgd_step_options *o)
 {
     tn_tensor *in[3] = {param, grad, momentum_buffer};
@@ -342,4 +393,15 @@ tn_status tn_adam_step_(tn_tensor *param, tn_tensor *grad, tn_tensor *exp_avg, t
         attr = (adam_attr){o->step, tn_float(o->lr), tn_float(o->beta1), tn_float(o->beta2), tn_float(o->eps),
                            tn_float(o->weight_decay), o->decoupled, o->maximize};
     return tni_call_in_place(&tni_op_adam_step, in, &attr);
+}
+
+tn_status tn_rmsprop_step_(tn_tensor *param, tn_tensor *grad, tn_tensor *square_avg, tn_tensor *grad_avg,
+                           tn_tensor *momentum_buffer, const tn_rmsprop_step_options *o)
+{
+    tn_tensor *in[5] = {param, grad, square_avg, grad_avg, momentum_buffer};
+    rmsprop_attr attr = rmsprop_default;
+    if (o)
+        attr = (rmsprop_attr){tn_float(o->lr), tn_float(o->alpha), tn_float(o->eps), tn_float(o->momentum),
+                              tn_float(o->weight_decay), o->maximize};
+    return tni_call_in_place(&tni_op_rmsprop_step, in, &attr);
 }

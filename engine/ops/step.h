@@ -22,11 +22,18 @@ typedef struct tni_adam {
     bool maximize;
 } tni_adam;
 
+typedef struct tni_rmsprop {
+    double lr, alpha, eps, momentum, weight_decay;
+    bool maximize;
+} tni_rmsprop;
+
 /* Dense arrays of n elements; NULL: there is none. By lane, float32 and float64. */
 typedef struct tni_step_kernels {
     void (*sgd[2])(const tni_sgd *sgd, void *param, const void *grad, void *buffer, int64_t n);
     void (*adam[2])(const tni_adam *adam, void *param, const void *grad, void *exp_avg, void *exp_avg_sq,
                     void *max_exp_avg_sq, int64_t n);
+    void (*rmsprop[2])(const tni_rmsprop *rmsprop, void *param, const void *grad, void *square_avg, void *grad_avg,
+                       void *momentum_buffer, int64_t n);
 } tni_step_kernels;
 
 #endif

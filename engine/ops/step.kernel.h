@@ -129,3 +129,70 @@ static void T_NAME(adam_step)(const tni_adam *adam, void *param, const void *gra
             V(store_part)(most + i, rest, x);
     }
 }
+
+typedef struct T_NAME(rmsprop_numbers) {
+    VEC decay, near, alpha, rest, eps, momentum, step;
+    bool decays, negates, from_grad;
+} T_NAME(rmsprop_numbers);
+
+/* square is the mean square; mean the mean gradient of a centered step, buffer that of momentum, or NULL. All are
+ * written. */
+static inline __attribute__((always_inline)) VEC V(rmsprop)(const T_NAME(rmsprop_numbers) *r, VEC param, VEC grad,
+                                                            VEC *square, VEC *mean, VEC *buffer)
+{
+    if (r->negates)
+        grad = V(neg)(grad);
+    if (r->decays)
+        grad = V(mul_add)(param, r->decay, grad);
+    *square = V(mul_add)(r->rest * grad, grad, *square * r->alpha);
+    VEC spread = *square;
+    if (mean) {
+        *mean = V(mul_add)(r->near, grad - *mean, r->from_grad ? grad : *mean);
+        spread = V(mul_add)(V(neg)(*mean), *mean, spread);
+    }
+    const VEC root = V(root)(spread) + r->eps;
+    if (!buffer)
+        return param + r->step * grad / root;
+    *buffer = *buffer * r->momentum + grad / root;
+    return V(mul_add)(*buffer, r->step, param);
+}
+
+static void T_NAME(rmsprop_step)(const tni_rmsprop *rmsprop, void *param, const void *grad, void *square_avg,
+                                 void *grad_avg, void *momentum_buffer, int64_t n)
+{
+    const T way = (T)(1 - rmsprop->alpha);
+    const T_NAME(rmsprop_numbers) r = {.decay = V(set1)((T)rmsprop->weight_decay),
+                                       .near = V(set1)(way < (T)0.5 ? way : way - 1),
+                                       .alpha = V(set1)((T)rmsprop->alpha),
+                                       .rest = V(set1)(way),
+                                       .eps = V(set1)((T)rmsprop->eps),
+                                       .momentum = V(set1)((T)rmsprop->momentum),
+                                       .step = V(set1)((T)-rmsprop->lr),
+                                       .decays = rmsprop->weight_decay != 0,
+                                       .negates = rmsprop->maximize,
+                                       .from_grad = !(way < (T)0.5)};
+    T *p = param, *square = square_avg, *mean = grad_avg, *buffer = momentum_buffer;
+    const T *g = grad;
+    int64_t i = 0;
+    for (; i + VLANES <= n; i += VLANES) {
+        VEC v = V(load)(square + i), m = mean ? V(load)(mean + i) : v, b = buffer ? V(load)(buffer + i) : v;
+        V(store)(p + i, V(rmsprop)(&r, V(load)(p + i), V(load)(g + i), &v, mean ? &m : NULL, buffer ? &b : NULL));
+        V(store)(square + i, v);
+        if (mean)
+            V(store)(mean + i, m);
+        if (buffer)
+            V(store)(buffer + i, b);
+    }
+    const int rest = (int)(n - i);
+    if (rest > 0) {
+        VEC v = V(load_part)(square + i, rest, 0), m = mean ? V(load_part)(mean + i, rest, 0) : v;
+        VEC b = buffer ? V(load_part)(buffer + i, rest, 0) : v;
+        V(store_part)(p + i, rest, V(rmsprop)(&r, V(load_part)(p + i, rest, 0), V(load_part)(g + i, rest, 0), &v,
+                                              mean ? &m : NULL, buffer ? &b : NULL));
+        V(store_part)(square + i, rest, v);
+        if (mean)
+            V(store_part)(mean + i, rest, m);
+        if (buffer)
+            V(store_part)(buffer + i, rest, b);
+    }
+}

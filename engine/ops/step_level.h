@@ -15,4 +15,6 @@
 #include "cpu/simd_undef.h"
 
 extern const tni_step_kernels LEVEL;
-const tni_step_kernels LEVEL = {.sgd = {sgd_step_f32, sgd_step_f64}, .adam = {adam_step_f32, adam_step_f64}};
+const tni_step_kernels LEVEL = {.sgd = {sgd_step_f32, sgd_step_f64},
+                                .adam = {adam_step_f32, adam_step_f64},
+                                .rmsprop = {rmsprop_step_f32, rmsprop_step_f64}};

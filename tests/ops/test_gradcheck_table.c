@@ -9,7 +9,8 @@
 #include "support/test.h"
 
 /* Recorded as in PyTorch, which refuses to walk back through them; and what is not recorded at all. */
-static const char *const walks_refuse[] = {"set_", "set_strided_", "floor_divide", "sgd_step_", "adam_step_"};
+static const char *const walks_refuse[] = {"set_", "set_strided_", "floor_divide", "sgd_step_", "adam_step_",
+                                           "rmsprop_step_"};
 
 static bool may_lack(const char *name)
 {

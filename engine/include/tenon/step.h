@@ -56,6 +56,25 @@ typedef struct tn_adam_step_options {
 TN_API tn_status tn_adam_step_(tn_tensor *param, tn_tensor *grad, tn_tensor *exp_avg, tn_tensor *exp_avg_sq,
                                tn_tensor *max_exp_avg_sq, const tn_adam_step_options *options);
 
+/* All of it counts. */
+typedef struct tn_rmsprop_step_options {
+    double lr, alpha, eps, momentum, weight_decay;
+    bool maximize;
+} tn_rmsprop_step_options;
+
+/* A step of RMSprop, with g as above:
+ *     square_avg = alpha square_avg + (1 - alpha) g^2          grad_avg = alpha grad_avg + (1 - alpha) g
+ *     way = g / (sqrt(square_avg) + eps), or (centered) g / (sqrt(square_avg - grad_avg^2) + eps)
+ *     param = param - lr way; with momentum: buffer = momentum buffer + way, param = param - lr buffer
+ * grad_avg         NULL: not centered
+ * momentum_buffer  NULL where momentum is 0; zeros at first
+ * options          NULL: lr 1e-2, alpha 0.99, eps 1e-8
+ * errors  as tn_sgd_step_
+ * cost    O(numel), at memory speed
+ * source  torch.optim.RMSprop, with its roundings in float32 and float64; Graves 2013, arXiv:1308.0850 */
+TN_API tn_status tn_rmsprop_step_(tn_tensor *param, tn_tensor *grad, tn_tensor *square_avg, tn_tensor *grad_avg,
+                                  tn_tensor *momentum_buffer, const tn_rmsprop_step_options *options);
+
 TN_END
 
 #endif

@@ -37,22 +37,64 @@ typedef struct tn_adam_options {
     bool amsgrad, maximize;
 } tn_adam_options;
 
+typedef struct tn_rmsprop_options {
+    double lr;    /* 1e-2 */
+    double alpha; /* 0.99 */
+    double eps;   /* 1e-8 */
+    double momentum, weight_decay;
+    bool centered, maximize;
+} tn_rmsprop_options;
+
+typedef struct tn_lbfgs_options {
+    double lr;               /* 1 */
+    int64_t max_iter;        /* 20: iterations a step */
+    int64_t max_eval;        /* max_iter * 5/4: evaluations of the closure a step */
+    double tolerance_grad;   /* 1e-7: a step ends where no element of the gradient is larger, */
+    double tolerance_change; /* 1e-9: and where loss or parameters change by less */
+    int64_t history_size;    /* 100 */
+    bool strong_wolfe;       /* line search for the strong Wolfe conditions; else steps of length lr */
+    bool maximize;
+} tn_lbfgs_options;
+
 /* A new optimizer over one group of parameters (tn_parameters(net)): stochastic gradient descent, Adam, Adam with
- * decoupled weight decay. The formulas are those of tn_sgd_step_ and tn_adam_step_.
+ * decoupled weight decay, RMSprop: the formulas are those of tn_sgd_step_, tn_adam_step_ and tn_rmsprop_step_; L-BFGS,
+ * which steps with tn_step_closure, takes parameters of one floating dtype and has one group.
  * parameters  leaves, each once; at least one
  * options     NULL: all defaults
  * errors      TN_ERROR_NULL, TN_ERROR_ARGUMENT (no parameter, one twice, an option out of range), TN_ERROR_NOT_LEAF,
- *             TN_ERROR_MEMORY; then NULL
- * source      torch.optim.SGD, Adam, AdamW */
+ *             TN_ERROR_DTYPE (lbfgs), TN_ERROR_MEMORY; then NULL
+ * cost        L-BFGS remembers 2 history_size + 2 copies of the parameters, the others 0 (SGD) to 3
+ * source      torch.optim.SGD, Adam, AdamW, RMSprop, LBFGS */
 TN_API tn_optimizer *tn_sgd(const tn_list *parameters, const tn_sgd_options *options);
 TN_API tn_optimizer *tn_adam(const tn_list *parameters, const tn_adam_options *options);
 TN_API tn_optimizer *tn_adamw(const tn_list *parameters, const tn_adam_options *options);
+TN_API tn_optimizer *tn_rmsprop(const tn_list *parameters, const tn_rmsprop_options *options);
+TN_API tn_optimizer *tn_lbfgs(const tn_list *parameters, const tn_lbfgs_options *options);
 
 /* One step: every parameter that has a gradient moves. An error, pending or new, moves none from there on.
- * errors  TN_ERROR_NULL, and those of tn_sgd_step_ and tn_adam_step_
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (lbfgs), and those of tn_sgd_step_ and its kin
  * cost    O(elements)
  * source  torch.optim.Optimizer.step */
 TN_API tn_status tn_step(tn_optimizer *optimizer);
+
+/* A step that evaluates the loss itself. The closure drops the gradients, computes the loss, walks back and returns the
+ * loss, one number; it is called with gradients recorded, in a scope of its own: once, before a tn_step, or (lbfgs) as
+ * often as the search needs.
+ *
+ *     static tn_tensor *closure(void *context)
+ *     {
+ *         struct job *job = context;
+ *         tn_zero_grad(job->optimizer);
+ *         tn_tensor *loss = tn_mse_loss(tn_forward(job->net, job->x), job->y, TN_MEAN);
+ *         tn_backward(loss);
+ *         return loss;
+ *     }
+ *
+ * result  the loss before the step; NaN with an error
+ * errors  TN_ERROR_NULL, and those of the closure and of tn_step. After one lbfgs puts the parameters back where the
+ *         step began, and its next step begins without history
+ * source  torch.optim.Optimizer.step(closure) */
+TN_API double tn_step_closure(tn_optimizer *optimizer, tn_tensor *(*closure)(void *context), void *context);
 
 /* Drops the gradients of all parameters, as PyTorch does.
  * errors  TN_ERROR_NULL
@@ -64,6 +106,10 @@ TN_API tn_status tn_zero_grad(tn_optimizer *optimizer);
  * source  torch.optim.Optimizer.add_param_group */
 TN_API tn_status tn_optimizer_add_group(tn_optimizer *optimizer, const tn_list *parameters);
 TN_API int64_t tn_optimizer_group_count(const tn_optimizer *optimizer);
+
+/* "sgd", "adam", "adamw", "rmsprop" or "lbfgs".
+ * errors  TN_ERROR_NULL; then NULL */
+TN_API const char *tn_optimizer_name(const tn_optimizer *optimizer);
 
 /* An option of a group by its name ("lr"); bools are 0 or 1. group -1: of all groups (get: of the first).
  * errors  TN_ERROR_NULL, TN_ERROR_NAME (no such option), TN_ERROR_INDEX (no such group), TN_ERROR_ARGUMENT (out of
