@@ -10,15 +10,20 @@
 #include <tenon/optim.h>
 #include <tenon/tensor.h>
 
-enum { TNI_OPTIONS = 10, TNI_STATES = 6 };
+enum { TNI_OPTIONS = 10, TNI_STATES = 6, TNI_LR = 0 /* option 0 of every kind is the learning rate */ };
 
-/* Which numbers an option takes. All are finite. */
+/* Which numbers an option takes. All but the last are finite. */
 typedef enum tni_range {
     TNI_ANY,
-    TNI_FROM_ZERO,  /* 0 or more */
-    TNI_BELOW_ONE,  /* 0 or more and below 1 */
-    TNI_FLAG,       /* 0 or 1 */
-    TNI_COUNT       /* 1, 2, ... */
+    TNI_FROM_ZERO,        /* 0 or more */
+    TNI_BELOW_ONE,        /* 0 or more and below 1 */
+    TNI_SHARE,            /* 0 to 1 */
+    TNI_SHARE_ABOVE_ZERO, /* above 0, at most 1 */
+    TNI_FLAG,             /* 0 or 1 */
+    TNI_COUNT,            /* 1, 2, ... */
+    TNI_WHOLE,            /* 0, 1, ... */
+    TNI_EPOCH,            /* -1, 0, ... */
+    TNI_EVEN_INFINITE     /* and NaN */
 } tni_range;
 
 typedef struct tni_option {
@@ -37,6 +42,8 @@ typedef struct tni_slot {
 
 typedef struct tni_group {
     double option[TNI_OPTIONS]; /* numbered as the kind's options */
+    double initial_lr;          /* the rate when the first schedule was made */
+    bool has_initial_lr;
 } tni_group;
 
 typedef struct tni_closure {
@@ -83,6 +90,9 @@ double tni_closure_call(const tni_closure *closure);
 
 /* State `which` of a parameter, zeros of its shape at first; NULL with an error. */
 tn_tensor *tni_state_of(tni_slot *slot, int which);
+
+/* Refuses a number out of its range, by its name. */
+tn_status tni_option_check(const char *function, const char *name, tni_range range, double value);
 
 /* For checkpoints. Check all first, then put: putting can't fail.
  *

@@ -12,6 +12,11 @@ tn_tensor *tni_state_of(tni_slot *slot, int which)
     return slot->state[which];
 }
 
+static bool is_whole(double x, double from)
+{
+    return x >= from && x <= 0x1p53 && x == floor(x);
+}
+
 static bool is_in(tni_range range, double x)
 {
     switch (range) {
@@ -19,30 +24,46 @@ static bool is_in(tni_range range, double x)
         return x >= 0;
     case TNI_BELOW_ONE:
         return x >= 0 && x < 1;
+    case TNI_SHARE:
+        return x >= 0 && x <= 1;
+    case TNI_SHARE_ABOVE_ZERO:
+        return x > 0 && x <= 1;
     case TNI_FLAG:
         return x == 0 || x == 1;
     case TNI_COUNT:
-        return x >= 1 && x <= 0x1p53 && x == floor(x);
+        return is_whole(x, 1);
+    case TNI_WHOLE:
+        return is_whole(x, 0);
+    case TNI_EPOCH:
+        return is_whole(x, -1);
     default:
         return true;
     }
 }
 
-tn_status tni_optimizer_check_options(const char *function, const tni_optimizer_kind *kind, const double *options)
+tn_status tni_option_check(const char *function, const char *name, tni_range range, double value)
 {
     static const char *const needed[] = {[TNI_ANY] = "a finite number",
                                          [TNI_FROM_ZERO] = "a finite number, 0 or more",
                                          [TNI_BELOW_ONE] = "0 or more and below 1",
+                                         [TNI_SHARE] = "0 to 1",
+                                         [TNI_SHARE_ABOVE_ZERO] = "above 0, at most 1",
                                          [TNI_FLAG] = "0 or 1",
-                                         [TNI_COUNT] = "a whole number, 1 or more"};
-    for (int i = 0; i < kind->n_options; i++) {
-        const tni_option *option = &kind->options[i];
-        if (isfinite(options[i]) && is_in(option->range, options[i]))
-            continue;
-        char text[32];
-        tn_format_double(text, sizeof text, options[i]);
-        return TN_FAIL(TN_ERROR_ARGUMENT, function, "%s is %s, needed %s", option->name, text, needed[option->range]);
-    }
+                                         [TNI_COUNT] = "a whole number, 1 or more",
+                                         [TNI_WHOLE] = "a whole number, 0 or more",
+                                         [TNI_EPOCH] = "a whole number, -1 or more"};
+    if (range == TNI_EVEN_INFINITE || (isfinite(value) && is_in(range, value)))
+        return TN_OK;
+    char text[32];
+    tn_format_double(text, sizeof text, value);
+    return TN_FAIL(TN_ERROR_ARGUMENT, function, "%s is %s, needed %s", name, text, needed[range]);
+}
+
+tn_status tni_optimizer_check_options(const char *function, const tni_optimizer_kind *kind, const double *options)
+{
+    for (int i = 0; i < kind->n_options; i++)
+        if (tni_option_check(function, kind->options[i].name, kind->options[i].range, options[i]))
+            return tn_error_code();
     return kind->check ? kind->check(function, options) : TN_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Optimizers. */
+/* Optimizers, and the clipping of gradients before they step. */
 #ifndef TENON_OPTIM_H
 #define TENON_OPTIM_H
 
@@ -116,6 +116,19 @@ TN_API const char *tn_optimizer_name(const tn_optimizer *optimizer);
  *         range); then nothing has changed, and NaN */
 TN_API tn_status tn_optimizer_set(tn_optimizer *optimizer, int64_t group, const char *option, double value);
 TN_API double tn_optimizer_get(const tn_optimizer *optimizer, int64_t group, const char *option);
+
+/* Clips the gradients of parameters, between tn_backward and tn_step. Parameters without one do not count.
+ *   norm   all gradients as one vector: where its p-norm is above max_norm they are scaled by max_norm / (norm + 1e-6)
+ *   value  each element into -clip_value .. clip_value; NaN stays
+ * norm_type           p: 2, INFINITY (the largest |element|), or another number; 0 counts the gradients that are not all 0
+ * error_if_nonfinite  a norm that is infinite or NaN is an error; else it scales all the same
+ * result  the norm before; NaN with an error
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (max_norm or clip_value below 0 or NaN), TN_ERROR_STATE (a norm that is not
+ *         finite), TN_ERROR_DEVICE (meta), TN_ERROR_MEMORY; but for memory all gradients are as they were
+ * cost    O(elements)
+ * source  torch.nn.utils.clip_grad_norm_, clip_grad_value_ */
+TN_API double tn_clip_grad_norm_(const tn_list *parameters, double max_norm, double norm_type, bool error_if_nonfinite);
+TN_API tn_status tn_clip_grad_value_(const tn_list *parameters, double clip_value);
 
 TN_END
 
