@@ -1,5 +1,5 @@
-/* Clipping of gradients by their norm and by value (torch.nn.utils.clip_grad_norm_, clip_grad_value_). Norms are summed in
- * float64, in lanes that depend on nothing but the number of elements. */
+/* Clipping of gradients by their norm and by value (torch.nn.utils.clip_grad_norm_, clip_grad_value_). Norms are summed
+ * in float64, in lanes that depend on nothing but the number of elements. */
 #include <inttypes.h>
 #include <math.h>
 #include <tenon/autograd.h>

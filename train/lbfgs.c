@@ -347,8 +347,8 @@ static bool load_memory(descent *d)
     const memory *m = &d->memory;
     const bool began = m->n_iter > 0, pairs = m->count > 0;
     const int64_t rows = rows_of(d);
-    bool fits = is_whole(m->n_iter, 0x1p53) && is_whole(m->func_evals, 0x1p53) && is_whole(m->count, (double)rows + 1) &&
-                is_whole(m->oldest, (double)rows + (rows == 0)) &&
+    bool fits = is_whole(m->n_iter, 0x1p53) && is_whole(m->func_evals, 0x1p53) &&
+                is_whole(m->count, (double)rows + 1) && is_whole(m->oldest, (double)rows + (rows == 0)) &&
                 (!began || (state[DIRECTION] && state[PREV_FLAT_GRAD])) && (!pairs || (state[OLD_STPS] && state[RO]));
     for (int i = OLD_DIRS; fits && pairs && i <= RO; i++)
         fits = tn_size(state[i], 0) == rows;

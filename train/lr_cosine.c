@@ -1,4 +1,4 @@
-/* Half a cosine from the base down to eta_min in t_max steps, and up again (torch.optim.lr_scheduler.CosineAnnealingLR).
+/* Half a cosine from the base down to eta_min in t_max steps, and up again: torch.optim.lr_scheduler.CosineAnnealingLR.
  * The rate follows from the one before by the ratio of 1 + cos at both times; where that was 0, at the bottom, from the
  * base. */
 #include <math.h>

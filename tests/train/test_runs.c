@@ -203,7 +203,8 @@ static tn_schedule *make_schedule(const run *r, tn_optimizer *o)
     if (strcmp(kind, "linear") == 0)
         return tn_linear_lr(o, v[0], v[1], (int64_t)v[2]);
     if (strcmp(kind, "warmup_cosine") == 0) {
-        tn_schedule *parts[] = {tn_linear_lr(o, v[0], 1, (int64_t)v[1]), tn_cosine_annealing_lr(o, (int64_t)v[2], v[3])};
+        tn_schedule *parts[] = {tn_linear_lr(o, v[0], 1, (int64_t)v[1]),
+                                tn_cosine_annealing_lr(o, (int64_t)v[2], v[3])};
         return tn_sequential_lr(parts, 2, (int64_t[]){(int64_t)v[1]});
     }
     if (strcmp(kind, "warmup_step_exponential") == 0) {

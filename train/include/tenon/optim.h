@@ -120,7 +120,7 @@ TN_API double tn_optimizer_get(const tn_optimizer *optimizer, int64_t group, con
 /* Clips the gradients of parameters, between tn_backward and tn_step. Parameters without one do not count.
  *   norm   all gradients as one vector: where its p-norm is above max_norm they are scaled by max_norm / (norm + 1e-6)
  *   value  each element into -clip_value .. clip_value; NaN stays
- * norm_type           p: 2, INFINITY (the largest |element|), or another number; 0 counts the gradients that are not all 0
+ * norm_type           p: 2, INFINITY (the largest |element|), or another number; 0 counts gradients that are not all 0
  * error_if_nonfinite  a norm that is infinite or NaN is an error; else it scales all the same
  * result  the norm before; NaN with an error
  * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (max_norm or clip_value below 0 or NaN), TN_ERROR_STATE (a norm that is not

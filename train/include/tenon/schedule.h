@@ -11,7 +11,7 @@
 TN_BEGIN
 
 /* A schedule sets `lr` of every group of its optimizer, which it holds: when it is made, and at each tn_schedule_step.
- * The rate a group had when the first schedule of the optimizer was made is its base. Rates follow from the rate before,
+ * The rate a group had when the first schedule of the optimizer was made is its base. Rates follow from the one before,
  * by PyTorch's recursions, so that their bits are PyTorch's.
  *
  *     tn_schedule *rate = tn_cosine_annealing_lr(opt, 100, 0);
@@ -85,8 +85,8 @@ TN_API tn_status tn_schedule_step_metric(tn_schedule *schedule, double metric);
 TN_API const char *tn_schedule_name(const tn_schedule *schedule);
 
 /* Everything a schedule knows, settings included, as numbers with names ("last_epoch", "gamma", "base_lr.0"; those of
- * parts of a sequence "0.gamma"), to be saved and put back bit for bit. The optimizer's rates are not among them: when a
- * run is taken up, make optimizer and schedule as before, then put back this state and the optimizer's.
+ * parts of a sequence "0.gamma"), to be saved and put back bit for bit. The optimizer's rates are not among them: when
+ * a run is taken up, make optimizer and schedule as before, then put back this state and the optimizer's.
  *   size  how many
  *   name  writes name i into buf, cut to size and terminated, and returns the length of the whole name, as snprintf
  *   get   writes all
