@@ -1,5 +1,5 @@
-/* Judging: how often a classifier is right, how far two results are apart. Optimizers are in tenon/optim.h, schedules in
- * tenon/schedule.h, the loop is in tenon/fit.h. */
+/* Judging: how often a classifier is right, how far two results are apart. Optimizers are in tenon/optim.h, schedules
+ * in tenon/schedule.h, the loop is in tenon/fit.h. */
 #ifndef TENON_TRAIN_H
 #define TENON_TRAIN_H
 
