@@ -19,6 +19,7 @@ typedef struct content {
     tn_named_tensor tensors[TENSORS];
     int64_t count;
     const tn_safetensors *safetensors;
+    bool changed; /* a net that was refused its weights */
 } content;
 
 static const char *text_of(const json_t *object, const char *key)
@@ -42,6 +43,29 @@ static void load_safetensors(const char *path, const json_t *test, content *c)
         c->tensors[c->count++] = tn_safetensors_at(file, i);
 }
 
+/* What the line's net has, "Linear(2,4) ReLU Linear(4,1)": the only one that there is. */
+static tn_module *net_of_line(void)
+{
+    return tn_mlp((int64_t[]){2, 4, 1}, 3, TN_FLOAT32);
+}
+
+/* Checked for damage; where the line names a net, its weights are read too, all or nothing. */
+static void load_checkpoint(const char *path, const json_t *test, content *c)
+{
+    tn_safetensors *file = tn_load_safetensors(path, &(tn_safetensors_options){.sum = true});
+    c->safetensors = file;
+    for (int64_t i = 0; i < tn_safetensors_count(file) && i < TENSORS; i++)
+        c->tensors[c->count++] = tn_safetensors_at(file, i);
+    if (!json_object_get(test, "model"))
+        return;
+    tn_module *net = net_of_line();
+    if (!tn_load(net, path))
+        return;
+    for (int64_t i = 0; i < 4; i++) /* it began with zeros, and is as it was */
+        for (int64_t k = 0; k < tn_numel(tn_parameter(net, i)); k++)
+            c->changed = c->changed || ((const float *)tn_storage_data(tn_parameter(net, i)))[k] != 0;
+}
+
 /* Numbers in float64, or float32 if the line says so; with a column of labels, its classes are checked too. */
 static void load_csv(const char *path, const json_t *test, content *c)
 {
@@ -63,7 +87,8 @@ static void load_csv(const char *path, const json_t *test, content *c)
 static const struct {
     const char *name;
     void (*load)(const char *, const json_t *, content *);
-} formats[] = {{"npy", load_npy}, {"safetensors", load_safetensors}, {"csv", load_csv}};
+} formats[] = {
+    {"npy", load_npy}, {"safetensors", load_safetensors}, {"csv", load_csv}, {"checkpoint", load_checkpoint}};
 
 bool file_format_is_read(const char *format)
 {
@@ -194,6 +219,8 @@ static void judge(const json_t *test, const char *path, const char *how, char wh
         compare_all(&c, test, problem);
     else
         check_message(test, error.message, problem);
+    if (c.changed)
+        snprintf(problem, WHY, "the net changed");
     if (!ok && error.code == TN_ERROR_MEMORY)
         snprintf(problem, WHY, "it took more than 4 times its size and 1 MB: %s", error.message);
     if (problem[0] && !why[0])
