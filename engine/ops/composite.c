@@ -88,46 +88,6 @@ static tni_composite_result call_addmm(const tn_value *v)
                         v[4].kind == TN_VALUE_SCALAR ? v[4].as.scalar : unit));
 }
 
-/* One dim, or a list of them, into `dims`; their number, -1 with an error. None: all of them. */
-static int dims_of(const char *name, const tn_value *value, int *dims)
-{
-    if (value->kind == TN_VALUE_NONE)
-        return 0;
-    if (value->kind == TN_VALUE_SCALAR) {
-        dims[0] = dim_of(value, 0);
-        return 1;
-    }
-    if (value->as.ints.n < 0 || value->as.ints.n > TN_MAX_NDIM) {
-        TNI_FAIL(TN_ERROR_DIM, name, "%d dims, needed 0 to %d", value->as.ints.n, TN_MAX_NDIM);
-        return -1;
-    }
-    for (int i = 0; i < value->as.ints.n; i++) {
-        const tn_value each = {.kind = TN_VALUE_SCALAR, .as.scalar = tn_int(value->as.ints.data[i])};
-        dims[i] = dim_of(&each, 0);
-    }
-    return value->as.ints.n;
-}
-
-static bool truth_of(const tn_value *value, bool otherwise)
-{
-    return value->kind == TN_VALUE_SCALAR ? value->as.scalar.value.i != 0 : otherwise;
-}
-
-#define STATISTIC(name)                                                                                                \
-    static tni_composite_result call_##name(const tn_value *v)                                                         \
-    {                                                                                                                  \
-        int dims[TN_MAX_NDIM], n = dims_of(#name, &v[1], dims);                                                        \
-        return one(n < 0 ? NULL : tn_##name(v[0].as.tensor, dims, n, truth_of(&v[2], true), truth_of(&v[3], false)));  \
-    }
-STATISTIC(var)
-STATISTIC(std)
-
-static tni_composite_result call_logsumexp(const tn_value *v)
-{
-    int dims[TN_MAX_NDIM], n = dims_of("logsumexp", &v[1], dims);
-    return one(n < 0 ? NULL : tn_logsumexp(v[0].as.tensor, dims, n, truth_of(&v[2], false)));
-}
-
 static tni_composite_result call_cross_entropy(const tn_value *v)
 {
     tn_cross_entropy_options options = {.reduction = TN_MEAN};
@@ -279,11 +239,6 @@ const tni_composite tni_composites[] = {
     {"outer", {PARAM("self", 'T'), PARAM("vec", 'T')}, 2, false, false, call_outer},
     {"addmm", {PARAM("self", 'T'), PARAM("mat1", 'T'), PARAM("mat2", 'T'), OPTIONAL("beta", 'S'),
       OPTIONAL("alpha", 'S')}, 5, false, false, call_addmm},
-    {"var", {PARAM("self", 'T'), OPTIONAL("dim", 'J'), OPTIONAL("unbiased", 'B'), OPTIONAL("keepdim", 'B')}, 4, false,
-     false, call_var},
-    {"std", {PARAM("self", 'T'), OPTIONAL("dim", 'J'), OPTIONAL("unbiased", 'B'), OPTIONAL("keepdim", 'B')}, 4, false,
-     false, call_std},
-    {"logsumexp", {PARAM("self", 'T'), PARAM("dim", 'J'), OPTIONAL("keepdim", 'B')}, 3, false, false, call_logsumexp},
     {"max_dim", {PARAM("self", 'T'), PARAM("dim", 'I'), OPTIONAL("keepdim", 'B')}, 3, true, false, call_max_dim},
     {"min_dim", {PARAM("self", 'T'), PARAM("dim", 'I'), OPTIONAL("keepdim", 'B')}, 3, true, false, call_min_dim},
     {"cross_entropy", {PARAM("self", 'T'), PARAM("target", 'T'), OPTIONAL("reduction", 'Q'),

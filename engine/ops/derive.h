@@ -28,6 +28,9 @@ static inline tn_tensor *tni_no_slope(const tni_vjp *v)
     return tn_zeros_like(v->grad, TN_DTYPE_NONE, TN_PRESERVE_FORMAT);
 }
 
+/* Whether an element is 0, where quotients are no derivative; of META nobody knows. ops/prod.c. */
+bool tni_has_zero(tn_tensor *x);
+
 /* The numbers that stand in for operands, in a binary operator's attributes. */
 static inline tn_scalar tni_number_of(const tni_vjp *v, int i)
 {

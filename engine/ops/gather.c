@@ -446,9 +446,11 @@ static void select_vjp(tni_vjp *v)
     v->grads[0] = tn_index_add(tni_zeros_of(v, 0), dim_of_call(v), tni_saved_input(v, 1), v->grad, tn_int(1));
 }
 
+/* self is kept as PyTorch keeps it: writing it since is an error. */
 static void gather_vjp(tni_vjp *v)
 {
-    v->grads[0] = tn_scatter_add(tni_zeros_of(v, 0), dim_of_call(v), tni_saved_input(v, 1), v->grad);
+    if (tni_saved_input(v, 0))
+        v->grads[0] = tn_scatter_add(tni_zeros_of(v, 0), dim_of_call(v), tni_saved_input(v, 1), v->grad);
 }
 
 /* What of src lies beyond the index is not read. */
@@ -487,7 +489,8 @@ static void add_vjp(tni_vjp *v)
 
 /* Only the gradient of src is read at the index. */
 static const tni_derivative index_select_derivative = {.saves = {TNI_SAVE(1)}, .linear = true, .vjp = select_vjp};
-static const tni_derivative gather_derivative = {.saves = {TNI_SAVE(1)}, .linear = true, .vjp = gather_vjp};
+static const tni_derivative gather_derivative = {
+    .saves = {TNI_SAVE(0) | TNI_SAVE(1)}, .linear = true, .vjp = gather_vjp};
 static const tni_derivative scatter_add_derivative = {.saves = {0, 0, TNI_SAVE(1)}, .linear = true,
                                                       .vjp = scatter_vjp};
 static const tni_derivative index_add_derivative = {.saves = {0, 0, TNI_SAVE(1)}, .linear = true, .vjp = add_vjp};

@@ -1,6 +1,5 @@
 /* norm: the length of all elements together, sqrt(sum x^2). As torch.linalg.vector_norm; at 0 its gradient is 0. */
 #include <math.h>
-#include <tenon/linalg.h>
 #include <tenon/ops.h>
 
 #include "autograd/node.h"

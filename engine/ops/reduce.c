@@ -13,7 +13,7 @@
 #include "ops/reduce_attr.h"
 #include "ops/tape.h"
 
-enum { SUM, MEAN, AMAX, AMIN, MAX, MIN };
+enum { SUM = TNI_REDUCE_SUM, MEAN, AMAX, AMIN, MAX, MIN };
 
 tn_status tni_reduced_dims(const char *name, const tn_tensor *x, const tni_ints *dims, uint64_t *mask)
 {
@@ -49,7 +49,16 @@ int tni_reduced_sizes(const tn_tensor *x, uint64_t mask, bool keepdim, int64_t *
     return kept;
 }
 
-static tn_status reduce_infer(tni_call *call, tni_meta *meta)
+void tni_kept_strides(const tn_tensor *x, const tn_tensor *out, uint64_t mask, bool keepdim, int64_t *strides)
+{
+    for (int d = 0, next = 0; d < x->ndim; d++) {
+        const bool reduced = mask >> d & 1;
+        strides[d] = reduced ? 0 : out->strides[next];
+        next += !reduced || keepdim;
+    }
+}
+
+tn_status tni_reduce_infer(tni_call *call, tni_meta *meta)
 {
     const tn_tensor *x = call->in[0];
     const tni_reduce_attr *attr = call->attr;
@@ -117,8 +126,7 @@ static bool reduce_light(const tni_call *call)
     return tni_reduce_rows(x, out);
 }
 
-/* The gradient of a reduction in the shape of what was reduced: dims that were dropped come back with size 1. */
-static tn_tensor *reinserted(const tni_vjp *v, tn_tensor *grad)
+tn_tensor *tni_reduced_reinserted(const tni_vjp *v, tn_tensor *grad)
 {
     const tni_reduce_attr *attr = v->attr;
     const tni_shape x = tni_input_shape(v, 0);
@@ -136,7 +144,7 @@ static tn_tensor *reinserted(const tni_vjp *v, tn_tensor *grad)
 static tn_tensor *expanded(const tni_vjp *v, tn_tensor *grad)
 {
     const tni_shape x = tni_input_shape(v, 0);
-    tn_tensor *y = reinserted(v, grad);
+    tn_tensor *y = tni_reduced_reinserted(v, grad);
     return y ? tn_expand(y, x.sizes, x.ndim) : NULL;
 }
 
@@ -183,14 +191,14 @@ static void extreme_vjp(tni_vjp *v)
     const tni_shape shape = tni_input_shape(v, 0);
     int dims[TN_MAX_NDIM];
     tn_tensor *x = tni_saved_input(v, 0), *y = tni_saved_result(v);
-    y = y ? reinserted(v, y) : NULL;
+    y = y ? tni_reduced_reinserted(v, y) : NULL;
     tn_tensor *ties = tn_eq(x, y);
     if (v->node->op->family >= MAX)
         ties = tn_logical_or(ties, tn_logical_and(tn_isnan(x), tn_isnan(y)));
     for (int i = 0; i < attr->dims.n; i++)
         dims[i] = (int)attr->dims.data[i];
     tn_tensor *count = tn_sum(ties, dims, attr->dims.n, shape.ndim > 0 && attr->dims.n > 0, TN_DTYPE_NONE);
-    v->grads[0] = tn_mul(tn_div(reinserted(v, v->grad), count), ties);
+    v->grads[0] = tn_mul(tn_div(tni_reduced_reinserted(v, v->grad), count), ties);
 }
 
 static const tni_derivative mean_derivative = {.linear = true, .vjp = mean_vjp, .named = mean_node};
@@ -207,7 +215,7 @@ static const tni_reduce_attr reduce_default = {.dtype = TN_DTYPE_NONE};
         TNI_OPTIONAL("keepdim", 'B', tni_reduce_attr, keepdim)
 #define REDUCTION(row, dtype_set)                                                                                      \
     .n_in = 1, .n_out = 1, .dtypes = dtype_set, .attr_bytes = sizeof(tni_reduce_attr),                                 \
-    .attr_default = &reduce_default, .infer = reduce_infer, .workspace = reduce_workspace, .run = reduce_run,          \
+    .attr_default = &reduce_default, .infer = tni_reduce_infer, .workspace = reduce_workspace, .run = reduce_run,      \
     .run_light = reduce_light,                                                                                         \
     .family = row
 
@@ -245,8 +253,7 @@ const tni_op tni_op_min = {
     .name = TNI_NAMES_NEW(min), .params = {TNI_TENSOR("self", 0)}, .n_params = 1, .derivative = &min_derivative,
     REDUCTION(MIN, TNI_REALS | TNI_BOOLS), .exact_out_dtype = true, .samples = "[3,4] | [] | [5000] | ! [0,3]"};
 
-/* The public functions take dims as int; 64 fit on the stack. */
-static bool list_dims(const char *name, const int *dims, int n, int64_t *list, tni_ints *ints)
+bool tni_list_dims(const char *name, const int *dims, int n, int64_t *list, tni_ints *ints)
 {
     ints->data = list;
     ints->n = n;
@@ -266,14 +273,16 @@ static tn_tensor *reduce(const tni_op *op, tn_tensor *x, const int *dims, int n,
 {
     int64_t list[TN_MAX_NDIM];
     tni_reduce_attr attr = {.keepdim = keepdim, .dtype = dtype};
-    return list_dims(op->name[TNI_NEW], dims, n, list, &attr.dims) ? tni_call_new(op, &x, &attr) : NULL;
+    return tni_list_dims(op->name[TNI_NEW], dims, n, list, &attr.dims) ? tni_call_new(op, &x, &attr) : NULL;
 }
 
 static tn_status reduce_out(const tni_op *op, tn_tensor *out, tn_tensor *x, const int *dims, int n, bool keepdim)
 {
     int64_t list[TN_MAX_NDIM];
     tni_reduce_attr attr = {.keepdim = keepdim, .dtype = TN_DTYPE_NONE};
-    return list_dims(op->name[TNI_OUT], dims, n, list, &attr.dims) ? tni_call_out(op, out, &x, &attr) : tni_pending();
+    if (!tni_list_dims(op->name[TNI_OUT], dims, n, list, &attr.dims))
+        return tni_pending();
+    return tni_call_out(op, out, &x, &attr);
 }
 
 tn_tensor *tn_sum(tn_tensor *x, const int *dims, int n_dims, bool keepdim, tn_dtype dtype)

@@ -18,6 +18,7 @@
 #include "core/iterator.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
+#include "ops/reduce_attr.h"
 #include "ops/walk.h"
 
 enum { PIECE = 4096, CHUNK = 1 << 16, BAND = 128, LEAST_COLUMNS = 16, MANY = 256, TASK = 1 << 15 };
@@ -354,11 +355,7 @@ static void make_plan(plan *p, const tni_reduce_job *job)
 {
     const tn_tensor *x = job->x, *out = job->out;
     int64_t out_strides[TN_MAX_NDIM];
-    for (int d = 0, next = 0; d < x->ndim; d++) {
-        bool reduced = (job->mask >> d) & 1;
-        out_strides[d] = reduced ? 0 : out->strides[next];
-        next += !reduced || job->keepdim;
-    }
+    tni_kept_strides(x, out, job->mask, job->keepdim, out_strides);
     tni_walk_make(&p->kept, x, job->mask, false, out_strides);
     tni_walk_make(&p->reduced, x, job->mask, true, out_strides);
     p->x = tni_data(x);

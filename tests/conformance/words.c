@@ -147,7 +147,8 @@ static void arrange_range(boxes *b)
     }
 }
 
-/* The name in the library, and its arguments in its order. */
+/* The name in the library, and its arguments in its order. A number over a tensor is, in Python, its reciprocal times
+ * the number. */
 static const char *arranged(const char *name, boxes *b)
 {
     tn_value *v = b->values, first = v[0];
@@ -155,16 +156,20 @@ static const char *arranged(const char *name, boxes *b)
         arrange_range(b);
     if ((strcmp(name, "zeros") == 0 || strcmp(name, "ones") == 0) && b->n == 3)
         b->n = 2; /* requires_grad=False */
-    if (strcmp(name, "rsub") != 0 && strcmp(name, "rdiv") != 0)
+    if (strcmp(name, "rdiv") == 0) {
+        v[0].as.tensor = tn_reciprocal(v[0].as.tensor);
+        return "mul";
+    }
+    if (strcmp(name, "rsub") != 0)
         return name;
     v[0] = v[1];
     v[1] = first;
-    return strcmp(name, "rsub") == 0 ? "sub" : "div";
+    return "sub";
 }
 
 static const char *own_name(const char *name)
 {
-    return strcmp(name, "rsub") == 0 ? "sub" : strcmp(name, "rdiv") == 0 ? "div" : name;
+    return strcmp(name, "rsub") == 0 ? "sub" : strcmp(name, "rdiv") == 0 ? "mul" : name;
 }
 
 bool word_is_there(const json_t *call, char *missing, size_t size)

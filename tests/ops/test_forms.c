@@ -64,6 +64,16 @@ static int tensor_operands(const sample *s)
     return n;
 }
 
+/* Where the dtype stands among the arguments of an operator that takes it from out; 0: of others. */
+static int dtype_place(const tni_op *op)
+{
+    static const char *const names[] = {"sum", "mean", "prod"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(op->name[TNI_NEW], names[i]) == 0)
+            return 3;
+    return strncmp(op->name[TNI_NEW], "cum", 3) == 0 ? 2 : 0;
+}
+
 static void in_place_case(const tni_op *op, const sample *s, const variant *v)
 {
     const char *name = op->name[TNI_IN_PLACE];
@@ -72,7 +82,10 @@ static void in_place_case(const tni_op *op, const sample *s, const variant *v)
     tn_tensor *self = c.call.arguments[0].tensor;
     bool compares =
         op->dtypes && c.e.grid.dtype == TN_BOOL && strchr("enlg", name[0]) && strlen(name) == 3; /* eq_ ... ge_ */
-    bool casts = compares || tn_can_cast(c.e.grid.dtype, tn_tensor_dtype(self));
+    const int place = dtype_place(op);
+    bool given = place > 0 && s->n > place; /* a dtype, which must be self's */
+    bool casts = compares || (given ? c.e.grid.dtype == tn_tensor_dtype(self)
+                                    : tn_can_cast(c.e.grid.dtype, tn_tensor_dtype(self)));
     bool good = same_shape(&c.e.grid, self) && casts && !repeats(self);
     int64_t version = tn_version(self);
     if (op->overlap_allowed && repeats(self)) { /* allowed, and the last write wins */
@@ -146,16 +159,18 @@ static tn_tensor *make_out(int kind, const grid *g, tn_dtype dtype)
     return out;
 }
 
-/* Whether the result may go into an out of that dtype. sum and mean take their dtype from out, if it is one they
- * compute in. */
+/* Whether the result may go into an out of that dtype: operators that take theirs from out must compute in it. */
 static bool out_fits(const tni_op *op, const scene *c, tn_dtype dtype)
 {
     const char *name = op->name[TNI_NEW];
-    bool given = c->call.n > 3 && c->call.arguments[3].kind == SAMPLE_DTYPE;
-    if (strcmp(name, "sum") == 0 && !given)
-        return true;
+    const int place = dtype_place(op);
+    bool given = c->call.n > place && c->call.arguments[place].kind == SAMPLE_DTYPE;
     if (strcmp(name, "mean") == 0 && !given)
         return dtype_is_float(dtype);
+    if (place == 2 && !given)
+        return dtype != TN_BOOL;
+    if (place > 0 && !given)
+        return true;
     return op->exact_out_dtype ? dtype == c->e.grid.dtype : tn_can_cast(c->e.grid.dtype, dtype);
 }
 
@@ -164,9 +179,9 @@ static void out_case(const tni_op *op, const sample *s, const variant *v, int ki
     const char *name = op->name[TNI_OUT];
     sample with = *s;
     scene c;
-    bool reduces = strcmp(name, "sum_out") == 0 || strcmp(name, "mean_out") == 0;
-    if (reduces && s->n <= 3) { /* the functional form with that dtype */
-        while (with.n < 3)
+    const int place = dtype_place(op);
+    if (place > 0 && s->n <= place) { /* the functional form with that dtype */
+        while (with.n < place)
             with.arguments[with.n++].kind = SAMPLE_NONE;
         with.arguments[with.n].kind = SAMPLE_DTYPE;
         with.arguments[with.n++].dtype = dtype;
@@ -174,7 +189,7 @@ static void out_case(const tni_op *op, const sample *s, const variant *v, int ki
             return;
     }
     begin(&c, op, &with, v);
-    if (reduces)
+    if (place > 0)
         c.call.n = s->n;
     tn_tensor *out = make_out(kind, &c.e.grid, dtype), *same = call_run(&c.call, op->name[TNI_NEW]);
     bool shaped = same_shape(&c.e.grid, out);

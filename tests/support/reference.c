@@ -22,11 +22,6 @@ int64_t reference_integer(const reference_call *call, int i, int64_t otherwise)
     return a ? a->given->number.value.i : otherwise;
 }
 
-static bool flag(const reference_call *call, int i)
-{
-    return reference_integer(call, i, 0) != 0;
-}
-
 tn_dtype reference_dtype(const reference_call *call, int i, tn_dtype otherwise)
 {
     const reference_argument *a = reference_given(call, i);
@@ -258,107 +253,6 @@ static void unary(const reference_call *call, expectation *e, int row)
     }
 }
 
-/* --- reductions */
-
-enum { SUM, MEAN, AMAX, ARGMAX, AMIN, ARGMIN };
-
-uint64_t reference_dims(const reference_call *call, int i, int ndim)
-{
-    const reference_argument *a = reference_given(call, i);
-    if (!a || (a->kind == SAMPLE_INTS && a->given->n == 0))
-        return ~UINT64_C(0);
-    int64_t single = a->given->number.value.i;
-    const int64_t *dims = a->kind == SAMPLE_INTS ? a->given->numbers : &single;
-    uint64_t mask = 0;
-    for (int k = 0; k < (a->kind == SAMPLE_INTS ? a->given->n : 1); k++)
-        mask |= UINT64_C(1) << (dims[k] < 0 ? dims[k] + (ndim > 0 ? ndim : 1) : dims[k]);
-    return mask;
-}
-
-/* The element of `result` that element `linear` of x falls into, and x's place within the reduced dims (row-major). */
-static int64_t reduced_place(const grid *x, const grid *result, uint64_t mask, bool keepdim, int64_t linear,
-                             int64_t *inside)
-{
-    int64_t index[GRID_NDIM], kept[GRID_NDIM], at = 0;
-    int n = 0;
-    grid_index(x, linear, index);
-    for (int d = 0; d < x->ndim; d++) {
-        if (mask & (UINT64_C(1) << d)) {
-            at = at * x->sizes[d] + index[d];
-            if (keepdim)
-                kept[n++] = 0;
-        } else {
-            kept[n++] = index[d];
-        }
-    }
-    *inside = at;
-    return grid_linear(result, kept);
-}
-
-static void reduced_shape(const reference_call *call, const grid *x, uint64_t mask, tn_dtype dtype, expectation *e)
-{
-    int64_t sizes[GRID_NDIM];
-    int n = 0;
-    for (int d = 0; d < x->ndim; d++) {
-        if (!(mask & (UINT64_C(1) << d)))
-            sizes[n++] = x->sizes[d];
-        else if (flag(call, 2))
-            sizes[n++] = 1;
-    }
-    e->grid = grid_new(dtype, sizes, n);
-}
-
-static void sum(const reference_call *call, expectation *e, int row)
-{
-    const grid *x = &call->arguments[0].grid;
-    uint64_t mask = reference_dims(call, 1, x->ndim);
-    tn_dtype dtype = reference_dtype(call, 3, dtype_is_float(x->dtype) ? x->dtype : TN_INT64);
-    reduced_shape(call, x, mask, dtype, e);
-    double *bounds = reference_bounds(e);
-    int64_t results = e->grid.numel, inside, count = results > 0 ? x->numel / results : 0;
-    long double *sums = calloc((size_t)results + 1, sizeof *sums), *sizes = calloc((size_t)results + 1, sizeof *sizes);
-    for (int64_t i = 0; i < x->numel; i++) {
-        int64_t at = reduced_place(x, &e->grid, mask, flag(call, 2), i, &inside);
-        cell c = cell_convert(x->cells[i], x->dtype, dtype);
-        sums[at] += (long double)c.f;
-        sizes[at] += (long double)fabs(c.f);
-        e->grid.cells[at].i =
-            dtype == TN_BOOL ? e->grid.cells[at].i | c.i : (int64_t)((uint64_t)e->grid.cells[at].i + (uint64_t)c.i);
-    }
-    for (int64_t i = 0; i < results && dtype_is_float(dtype); i++) {
-        long double scale = row == MEAN ? (long double)count : 1;
-        e->grid.cells[i] = reference_rounded(row == MEAN ? sums[i] / scale : sums[i], dtype);
-        /* (PIECE / 32 + log2 n) eps of the sum of sizes for float64, one rounding for float32: ops/reduce.c */
-        bounds[i] = (double)(sizes[i] / (scale > 0 ? scale : 1)) * (128 + 20) * DBL_EPSILON / 2 +
-                    reference_ulp(e->grid.cells[i].f, dtype);
-    }
-    free(sums);
-    free(sizes);
-}
-
-static void largest(const reference_call *call, expectation *e, int row)
-{
-    const grid *x = &call->arguments[0].grid;
-    uint64_t mask = reference_dims(call, 1, x->ndim);
-    bool index = row == ARGMAX || row == ARGMIN, least = row >= AMIN;
-    reduced_shape(call, x, mask, index ? TN_INT64 : x->dtype, e);
-    bool *seen = calloc((size_t)e->grid.numel + 1, sizeof *seen);
-    cell *best = calloc((size_t)e->grid.numel + 1, sizeof *best);
-    for (int64_t i = 0; i < x->numel; i++) {
-        int64_t inside, at = reduced_place(x, &e->grid, mask, flag(call, 2), i, &inside);
-        cell c = x->cells[i], b = best[at];
-        bool float_takes = !isnan(b.f) && ((least ? c.f < b.f : c.f > b.f) || isnan(c.f));
-        bool take = !seen[at] || (dtype_is_float(x->dtype) ? float_takes : least ? c.i < b.i : c.i > b.i);
-        if (!take)
-            continue;
-        seen[at] = true;
-        best[at] = c;
-        e->grid.cells[at] = index ? (cell){0, inside} : c;
-    }
-    free(seen);
-    free(best);
-}
-
 /* --- products */
 
 /* out[..., i, j] of rows and columns found by index; `bias` may be NULL. */
@@ -488,11 +382,6 @@ static const struct {
     {"isnan", unary, ISNAN},
     {"isinf", unary, ISINF},
     {"logical_not", unary, NOT},
-    {"sum", sum, SUM}, {"mean", sum, MEAN},
-    {"amax", largest, AMAX}, {"max", largest, AMAX},
-    {"argmax", largest, ARGMAX},
-    {"amin", largest, AMIN}, {"min", largest, AMIN},
-    {"argmin", largest, ARGMIN},
     {"matmul", matmul, 0},
     {"linear", linear, 0},
     {"linear_reference", linear, 0},
@@ -510,7 +399,7 @@ bool reference_of(const reference_call *call, expectation *e)
     }
     return reference_of_binary(call, e) || reference_of_ternary(call, e) || reference_of_creation(call, e) ||
            reference_of_view(call, e) || reference_of_index(call, e) || reference_of_activation(call, e) ||
-           reference_of_loss(call, e);
+           reference_of_loss(call, e) || reference_of_reduction(call, e);
 }
 
 void expectation_free(expectation *e)

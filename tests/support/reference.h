@@ -51,6 +51,9 @@ bool reference_of_binary(const reference_call *call, expectation *e);
 /* The same for addcmul, addcdiv and lerp: reference_ternary.c. */
 bool reference_of_ternary(const reference_call *call, expectation *e);
 
+/* The same for reductions and what runs along a dim: reference_reduction.c. */
+bool reference_of_reduction(const reference_call *call, expectation *e);
+
 /* The same for activations: reference_activation.c. */
 bool reference_of_activation(const reference_call *call, expectation *e);
 

@@ -26,6 +26,7 @@
 #include <tenon/activations.h>
 #include <tenon/create.h>
 #include <tenon/dtype.h>
+#include <tenon/reductions.h>
 #include <tenon/tensor.h>
 #include <tenon/views.h>
 
@@ -449,45 +450,6 @@ TN_API tn_status tn_logical_not_(tn_tensor *self);
 TN_API tn_status tn_isnan_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_isinf_out(tn_tensor *out, tn_tensor *x);
 TN_API tn_status tn_logical_not_out(tn_tensor *out, tn_tensor *x);
-
-/* Reductions over the dims of a list; n_dims 0: over all of them. keepdim keeps reduced dims with size 1.
- * sum         float32 is added in float64 and rounded once; float64 in 32 lanes and a fixed tree: the same bits for
- *             every thread count and CPU level. Over nothing 0
- * mean        sum / count; over nothing NaN
- * amax, amin  the largest, the smallest; NaN wins
- * max, min    those of all elements
- * max_dim, min_dim  those along one dim, and (index may be NULL) what argmax and argmin give
- * argmax      int64 index of the first largest element along dim; NaN counts as the largest; argmin: of the smallest
- * argmax_all, argmin_all  that of the flattened tensor
- * dtype   float16 to float64, bfloat16, int8 to int64, uint8; bool for sum, amax, amin, max, min; complex for sum and
- *         mean; uint16 to uint64 for sum. 16-bit floats are added in float64 and rounded once. The argument: x is
- *         converted to it first; TN_DTYPE_NONE: sum of integers and bool is int64, all else has x's dtype. The out
- *         forms of sum and mean add in out's dtype; that of mean still wants a floating x
- * errors  common; TN_ERROR_DIM (out of range, twice, more than 64), TN_ERROR_ARGUMENT (n_dims below 0), TN_ERROR_DTYPE
- *         (mean of what is not floating; out of another dtype than the result), TN_ERROR_EMPTY (amax and argmax over
- *         nothing)
- * grad    sum, mean, amax, amin, max, min (shared among ties), max_dim, min_dim (all to the index): x, twice
- *         differentiable
- * cost    O(numel)
- * source  torch.sum, torch.mean, torch.amax, torch.max, torch.argmax */
-TN_API tn_tensor *tn_sum(tn_tensor *x, const int *dims, int n_dims, bool keepdim, tn_dtype dtype);
-TN_API tn_tensor *tn_mean(tn_tensor *x, const int *dims, int n_dims, bool keepdim, tn_dtype dtype);
-TN_API tn_tensor *tn_amax(tn_tensor *x, const int *dims, int n_dims, bool keepdim);
-TN_API tn_tensor *tn_amin(tn_tensor *x, const int *dims, int n_dims, bool keepdim);
-TN_API tn_tensor *tn_max(tn_tensor *x);
-TN_API tn_tensor *tn_min(tn_tensor *x);
-TN_API tn_tensor *tn_max_dim(tn_tensor *x, int dim, bool keepdim, tn_tensor **index);
-TN_API tn_tensor *tn_min_dim(tn_tensor *x, int dim, bool keepdim, tn_tensor **index);
-TN_API tn_tensor *tn_argmax(tn_tensor *x, int dim, bool keepdim);
-TN_API tn_tensor *tn_argmin(tn_tensor *x, int dim, bool keepdim);
-TN_API tn_tensor *tn_argmin_all(tn_tensor *x, bool keepdim);
-TN_API tn_tensor *tn_argmax_all(tn_tensor *x, bool keepdim);
-TN_API tn_status tn_sum_out(tn_tensor *out, tn_tensor *x, const int *dims, int n_dims, bool keepdim);
-TN_API tn_status tn_mean_out(tn_tensor *out, tn_tensor *x, const int *dims, int n_dims, bool keepdim);
-TN_API tn_status tn_amax_out(tn_tensor *out, tn_tensor *x, const int *dims, int n_dims, bool keepdim);
-TN_API tn_status tn_amin_out(tn_tensor *out, tn_tensor *x, const int *dims, int n_dims, bool keepdim);
-TN_API tn_status tn_argmin_out(tn_tensor *out, tn_tensor *x, int dim, bool keepdim);
-TN_API tn_status tn_argmax_out(tn_tensor *out, tn_tensor *x, int dim, bool keepdim);
 
 /* Matrix product:  y_ij = sum_k a_ik b_kj.
  * a, b    [m, k] x [k, n] -> [m, n];  [k] x [k] -> [];  a 1-dim operand is a row on the left and a column on the right

@@ -33,6 +33,7 @@
 #include <tenon/optim.h>
 #include <tenon/print.h>
 #include <tenon/random.h>
+#include <tenon/reductions.h>
 #include <tenon/schedule.h>
 #include <tenon/scope.h>
 #include <tenon/step.h>
