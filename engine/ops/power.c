@@ -182,7 +182,8 @@ static tn_tensor *in_exponent(tni_vjp *v)
     const bool parts = tni_dtype_kind((tn_dtype)b->dtype) == TNI_COMPLEX;
     tn_tensor *not_negative = tn_ge_scalar(parts ? tn_real(b) : b, tn_int(0));
     tn_tensor *flat = tn_logical_and(tn_eq_scalar(a, tn_int(0)), not_negative);
-    return tn_masked_fill(tn_mul(v->grad, tni_conj_of(tn_mul(y, tn_log(a)))), flat, tn_int(0));
+    tn_tensor *log_a = tn_log(tn_masked_fill(tn_to(a, (tn_dtype)y->dtype), flat, tn_int(1)));
+    return tn_masked_fill(tn_mul(v->grad, tni_conj_of(tn_mul(y, log_a))), flat, tn_int(0));
 }
 
 static void pow_vjp(tni_vjp *v)
