@@ -41,6 +41,16 @@ TN_API tn_module *tn_sigmoid_module(void);
 TN_API tn_module *tn_tanh_module(void);
 TN_API tn_module *tn_silu_module(void);
 
+/* Activations with settings, likewise. PyTorch's defaults are negative_slope 0.01, by_tanh false, beta 1 and
+ * threshold 20.
+ * errors  TN_ERROR_MEMORY; forward: those of the operators
+ * source  torch.nn.LeakyReLU, GELU, Softplus, Softmax, LogSoftmax */
+TN_API tn_module *tn_leaky_relu_module(double negative_slope);
+TN_API tn_module *tn_gelu_module(bool by_tanh);
+TN_API tn_module *tn_softplus_module(double beta, double threshold);
+TN_API tn_module *tn_softmax_module(int dim);
+TN_API tn_module *tn_log_softmax_module(int dim);
+
 /* Dropout: in training every element is zero with probability p and the others are divided by 1 - p; in eval y is x.
  * p          0 .. 1
  * generator  draws the masks; stays the caller's, and must outlive the module
