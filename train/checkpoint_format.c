@@ -204,3 +204,19 @@ bool tni_unpack_progress(tn_progress *p, const int64_t counts[TNI_PROGRESS_COUNT
                        .bad_epochs = counts[4], .loss_sum = numbers[0], .best = numbers[1]};
     return true;
 }
+
+char *tni_schedule_names(const char *function, const tn_schedule *schedule, size_t *bytes)
+{
+    const int64_t n = tn_schedule_state_size(schedule);
+    size_t used = 0;
+    *bytes = 1;
+    for (int64_t i = 0; i < n; i++)
+        *bytes += (size_t)tn_schedule_state_name(schedule, i, NULL, 0) + 1;
+    char *names = tn_error_code() ? NULL : tn_allocate(*bytes, function);
+    for (int64_t i = 0; names && i < n; i++) {
+        if (i > 0)
+            names[used++] = ' ';
+        used += (size_t)tn_schedule_state_name(schedule, i, names + used, *bytes - used);
+    }
+    return names;
+}

@@ -4,13 +4,15 @@
  *     optim.options         float64 [groups, options], in the order of metadata `optimizer.options`
  *     optim.groups          int64 [parameters]: the group of each; optim.steps likewise: its steps
  *     optim.STATE.NUMBER    of parameter NUMBER, where the optimizer has come to need it
+ *     schedule.numbers      float64 [n], named by tn_schedule_state_name; the names are in metadata `schedule.names`
  *     loader.position       int64 [3]: epochs begun, next batch, batches in an epoch
  *     loader.generator      a torch generator
  *     stream.NAME.KIND      KIND torch, default_rng or random_state
  *     progress.counts       int64, progress.numbers float64: the fields of tn_progress
  *     history               float64, two dims
  *
- * Metadata: format "checkpoint", version, optimizer (its kind), optimizer.options (names), sum.
+ * Metadata: format "checkpoint", version, optimizer (its kind), optimizer.options (names), schedule (its kind),
+ * schedule.names, sum.
  *
  *     torch         uint32 [630]: 624 words, position, has_normal, normal (2), initial_seed (2); low words first
  *     random_state  uint32 [628]: 624 words, position, has_gauss, gauss (2)
@@ -69,6 +71,9 @@ void tni_pack_progress(const tn_progress *progress, int64_t counts[TNI_PROGRESS_
                        double numbers[TNI_PROGRESS_NUMBERS]);
 bool tni_unpack_progress(tn_progress *progress, const int64_t counts[TNI_PROGRESS_COUNTS],
                          const double numbers[TNI_PROGRESS_NUMBERS]);
+
+/* The names of a schedule's numbers, a space between them, as a block of *bytes; NULL with an error. */
+char *tni_schedule_names(const char *function, const tn_schedule *schedule, size_t *bytes);
 
 /* The two halves of saving. */
 tn_status tni_checkpoint_collect(tni_saving *saving, const tn_checkpoint *checkpoint);

@@ -19,6 +19,9 @@ typedef struct plan {
     size_t state_bytes;
     unsigned char *streams; /* [streams][TNI_STREAM_BYTES]: generators */
     size_t stream_bytes;
+    const double *schedule; /* its numbers */
+    double *old_schedule;   /* room for those that it has */
+    int64_t n_schedule;
     tn_loader_state loader;
     tn_progress progress;
     tn_tensor *history; /* in the caller's scope */
@@ -111,6 +114,27 @@ static tn_status read_optimizer(plan *p, const tni_reading *reading, const tn_op
     return TN_OK;
 }
 
+static tn_status read_schedule(plan *p, const tni_reading *reading, const tn_schedule *schedule)
+{
+    char shown[TNI_SHOWN_NAME];
+    const char *kind = tn_safetensors_metadata_find(reading->file, "schedule"), *needed = tn_schedule_name(schedule);
+    const char *found = tn_safetensors_metadata_find(reading->file, "schedule.names");
+    if (!kind || !found || strcmp(kind, needed) != 0)
+        return READING_FAIL(reading, TN_ERROR_ARGUMENT, "holds the state of schedule %s, needed %s",
+                            kind ? tni_shown_name(shown, kind) : "none", needed);
+    size_t bytes = 0;
+    char *names = tni_schedule_names(function, schedule, &bytes);
+    const bool same = names && strcmp(names, found) == 0;
+    tn_deallocate(names, bytes);
+    if (names && !same)
+        return READING_FAIL(reading, TN_ERROR_ARGUMENT, "holds numbers '%s' of the schedule, which has others",
+                            tni_shown_name(shown, found));
+    p->n_schedule = tn_schedule_state_size(schedule);
+    p->schedule = tni_reading_row(reading, "schedule.numbers", p->n_schedule, TN_FLOAT64);
+    p->old_schedule = tn_error_code() ? NULL : tn_allocate((size_t)p->n_schedule * sizeof(double), function);
+    return p->old_schedule ? tn_schedule_get_state(schedule, p->old_schedule) : tn_error_code();
+}
+
 static tn_status read_loader(plan *p, const tni_reading *reading, const tn_loader *loader)
 {
     const tni_stream_format *format = &tni_stream_formats[TNI_TORCH_STREAM];
@@ -183,6 +207,8 @@ static tn_status check(plan *p, const tni_reading *reading, const tn_checkpoint 
         return tn_error_code();
     if (checkpoint->optimizer && read_optimizer(p, reading, checkpoint->optimizer))
         return tn_error_code();
+    if (checkpoint->schedule && read_schedule(p, reading, checkpoint->schedule))
+        return tn_error_code();
     if (checkpoint->loader && read_loader(p, reading, checkpoint->loader))
         return tn_error_code();
     if (read_streams(p, reading, checkpoint) || (checkpoint->progress && read_progress(p, reading)))
@@ -202,13 +228,29 @@ static void put_optimizer(const plan *p, tn_optimizer *optimizer)
     }
 }
 
-/* The loader's own check is the last thing that can fail; it changes nothing then. */
-static tn_status put(const plan *p, const tn_checkpoint *checkpoint)
+/* The schedule's and the loader's own checks are the last things that can fail; what failed has changed nothing, and
+ * the schedule gets its numbers back. */
+static tn_status put_checked(const plan *p, const tn_checkpoint *checkpoint)
 {
-    if (checkpoint->loader && tn_loader_set_state(checkpoint->loader, &p->loader)) {
+    if (checkpoint->schedule && tn_schedule_set_state(checkpoint->schedule, p->schedule, p->n_schedule)) {
         tn_error_context(function);
         return tn_error_code();
     }
+    if (!checkpoint->loader || !tn_loader_set_state(checkpoint->loader, &p->loader))
+        return TN_OK;
+    tn_error_context(function);
+    tn_error pending;
+    tn_error_push(&pending);
+    if (checkpoint->schedule)
+        tn_schedule_set_state(checkpoint->schedule, p->old_schedule, p->n_schedule);
+    tn_error_pop(&pending);
+    return tn_error_code();
+}
+
+static tn_status put(const plan *p, const tn_checkpoint *checkpoint)
+{
+    if (put_checked(p, checkpoint))
+        return tn_error_code();
     tni_weights_put(&p->weights);
     if (checkpoint->optimizer)
         put_optimizer(p, checkpoint->optimizer);
@@ -241,6 +283,7 @@ tn_status tn_checkpoint_load(const char *path, const tn_checkpoint *checkpoint)
         tni_weights_free(&p->weights);
         tn_deallocate(p->states, p->state_bytes);
         tn_deallocate(p->streams, p->stream_bytes);
+        tn_deallocate(p->old_schedule, (size_t)p->n_schedule * sizeof(double));
     }
     tn_deallocate(p, sizeof *p);
     tn_drop(&file);

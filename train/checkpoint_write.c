@@ -45,6 +45,16 @@ static tn_status add_optimizer(tni_saving *saving, const tn_optimizer *optimizer
     return tn_error_code();
 }
 
+static void add_schedule(tni_saving *saving, const tn_schedule *schedule)
+{
+    const int64_t n = tn_schedule_state_size(schedule);
+    tn_tensor *numbers = tn_empty_on(&n, 1, TN_FLOAT64, (tn_device){TN_CPU, 0});
+    double *to = numbers && n > 0 ? tn_data_mut(numbers) : NULL;
+    if (to)
+        tn_schedule_get_state(schedule, to);
+    tni_saving_add(saving, numbers, "schedule.numbers");
+}
+
 static void add_loader(tni_saving *saving, const tn_loader *loader)
 {
     const tni_stream_format *format = &tni_stream_formats[TNI_TORCH_STREAM];
@@ -95,15 +105,26 @@ tn_status tni_checkpoint_write(const char *path, const tni_saving *saving, const
 {
     const tn_optimizer *optimizer = checkpoint->optimizer;
     char names[TNI_OPTION_NAMES];
-    tn_metadata metadata[4] = {{"format", "checkpoint"}, {"version", TNI_CHECKPOINT_VERSION}};
+    char *schedule = NULL;
+    size_t schedule_bytes = 0;
+    int64_t n = 2;
+    tn_metadata metadata[6] = {{"format", "checkpoint"}, {"version", TNI_CHECKPOINT_VERSION}};
     if (optimizer) {
         tni_option_names(names, optimizer->kind);
-        metadata[2] = (tn_metadata){"optimizer", optimizer->kind->name};
-        metadata[3] = (tn_metadata){"optimizer.options", names};
+        metadata[n++] = (tn_metadata){"optimizer", optimizer->kind->name};
+        metadata[n++] = (tn_metadata){"optimizer.options", names};
     }
-    const tn_safetensors_options options = {.metadata = metadata, .n_metadata = optimizer ? 4 : 2, .sum = true};
+    if (checkpoint->schedule) {
+        schedule = tni_schedule_names(function, checkpoint->schedule, &schedule_bytes);
+        if (!schedule)
+            return tn_error_code();
+        metadata[n++] = (tn_metadata){"schedule", tn_schedule_name(checkpoint->schedule)};
+        metadata[n++] = (tn_metadata){"schedule.names", schedule};
+    }
+    const tn_safetensors_options options = {.metadata = metadata, .n_metadata = n, .sum = true};
     if (tn_save_safetensors(path, saving->tensors, saving->n, &options))
         tn_error_context(function);
+    tn_deallocate(schedule, schedule_bytes);
     return tn_error_code();
 }
 
@@ -113,6 +134,8 @@ tn_status tni_checkpoint_collect(tni_saving *saving, const tn_checkpoint *checkp
         tni_weights_add(saving, checkpoint->module, TNI_MODEL_PREFIX);
     if (checkpoint->optimizer && !tn_error_code())
         add_optimizer(saving, checkpoint->optimizer);
+    if (checkpoint->schedule && !tn_error_code())
+        add_schedule(saving, checkpoint->schedule);
     if (checkpoint->loader)
         add_loader(saving, checkpoint->loader);
     add_streams(saving, checkpoint);

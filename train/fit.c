@@ -25,12 +25,12 @@ typedef struct fit {
     bool epoch_over; /* the loader has no more batches */
 } fit;
 
-enum { NUMBERS = 2 };
+enum { NUMBERS = 4 };
 
 static tn_status check(const tn_fit_options *o)
 {
-    const double from_zero[] = {o->min_delta, o->save_seconds};
-    static const char *const names[] = {"min_delta", "save_seconds"};
+    const double from_zero[] = {o->min_delta, o->save_seconds, o->clip_norm, o->clip_value};
+    static const char *const names[] = {"min_delta", "save_seconds", "clip_norm", "clip_value"};
     const int64_t counts[] = {o->patience, o->save_every, o->validation_batch_size, o->epochs - 1};
     static const char *const count_names[] = {"patience", "save_every", "validation_batch_size", "epochs"};
     if (!o->module || !o->optimizer || !o->train)
@@ -99,6 +99,10 @@ static tn_tensor *closure(void *context)
     if (!loss || check_loss_value(f, tn_item(loss)) || tn_zero_grad(o->optimizer) || tn_backward(loss) ||
         check_gradients(f))
         return NULL;
+    if (o->clip_norm > 0)
+        tn_clip_grad_norm_(f->parameters, o->clip_norm, 2.0, false);
+    if (o->clip_value > 0)
+        tn_clip_grad_value_(f->parameters, o->clip_value);
     return tn_error_code() ? NULL : loss;
 }
 
@@ -108,9 +112,13 @@ static double step(fit *f)
     tn_optimizer *optimizer = f->options->optimizer;
     double value = (double)NAN;
     tn_scope scope = tn_scope_begin();
-    tn_tensor *loss = closure(f);
-    value = loss ? tn_item(loss) : value;
-    tn_step(optimizer);
+    if (optimizer->kind->minimise) {
+        value = tn_step_closure(optimizer, closure, f);
+    } else {
+        tn_tensor *loss = closure(f);
+        value = loss ? tn_item(loss) : value;
+        tn_step(optimizer);
+    }
     tn_scope_end(scope);
     return value;
 }
@@ -196,6 +204,8 @@ static tn_status end_epoch(fit *f)
         return tn_error_code();
     const double loss = o->validation ? epoch.valid_loss : epoch.train_loss;
     const double score = o->monitor == TN_MONITOR_ACCURACY ? epoch.valid_accuracy : loss;
+    if (o->schedule && tn_schedule_step_metric(o->schedule, score))
+        return tn_error_code();
     epoch.best = is_better(f, score);
     p->bad_epochs = epoch.best ? 0 : p->bad_epochs + 1;
     if (epoch.best) {

@@ -54,6 +54,7 @@ static tn_checkpoint all_of(tni_run *run, tn_tensor **history)
     const tn_fit_options *o = run->options;
     return (tn_checkpoint){.module = o->module,
                            .optimizer = o->optimizer,
+                           .schedule = o->schedule,
                            .loader = o->train,
                            .streams = o->streams,
                            .n_streams = o->n_streams,

@@ -52,6 +52,7 @@ typedef struct plan {
     double poison; /* learning rate instead of the usual one, unless 0 */
     tn_dataset *data, *validation;
     int64_t patience;
+    bool bare; /* no schedule */
     bool (*on_epoch)(const tn_epoch *history, int64_t n, void *context);
 } plan;
 
@@ -83,8 +84,13 @@ static tn_status go(const plan *p, tn_fit_result *result)
                                   : tn_adamw(parameters, &(tn_adam_options){.lr = lr});
     tn_loader *batches = tn_loader_new(moons, &(tn_loader_options){.batch_size = BATCH, .shuffle = p->shuffle,
                                                                    .seed = p->seed});
+    tn_schedule *schedule = p->kind == SGD    ? tn_step_lr(optimizer, 3, 0.5)
+                            : p->kind == ADAM ? tn_cosine_annealing_lr(optimizer, STEPS / 6, 0)
+                                              : tn_reduce_lr_on_plateau(optimizer, NULL);
     const tn_stream streams[] = {{.name = "masks", .torch_generator = &masks}};
-    const tn_fit_options options = {.module = net, .optimizer = optimizer, .train = batches, .epochs = p->epochs,
+    const tn_fit_options options = {.module = net, .optimizer = optimizer, .schedule = p->bare ? NULL : schedule,
+                                    .train = batches,
+                                    .clip_norm = 1, .clip_value = 0.5, .epochs = p->epochs,
                                     .validation = p->validation ? p->validation : moons, .folder = p->folder,
                                     .streams = streams, .n_streams = 1, .save_every = p->save_every,
                                     .save_seconds = p->save_every ? 0 : 1000, .resume = p->resume ? path : NULL,
@@ -93,10 +99,11 @@ static tn_status go(const plan *p, tn_fit_result *result)
     return tn_fit(&options, result);
 }
 
-/* The other process: FOLDER KIND SHUFFLE SAVE_EVERY RESUME. */
+/* The other process: FOLDER KIND SHUFFLE (1) + BARE (2) SAVE_EVERY RESUME. */
 static int worker(char **arguments)
 {
-    const plan p = {.folder = arguments[0], .kind = atoi(arguments[1]), .shuffle = atoi(arguments[2]),
+    const plan p = {.folder = arguments[0], .kind = atoi(arguments[1]), .shuffle = atoi(arguments[2]) & 1,
+                    .bare = atoi(arguments[2]) & 2,
                     .epochs = STEPS / 6, .save_every = atoi(arguments[3]), .resume = atoi(arguments[4]),
                     .seed = atoi(arguments[4]) ? 77 : 1};
     without_syncs();
@@ -164,15 +171,16 @@ static void stopped_after_every_step(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KINDS; kind++)
-        for (int shuffle = 0; shuffle < 2; shuffle++) {
+        for (int shuffle = 0; shuffle < 4; shuffle++) { /* 2 and 3: without a schedule, at fewer steps */
             tn_scope scope = tn_scope_begin();
             tn_fit_result result;
-            plan p = {.kind = kind, .shuffle = shuffle, .epochs = STEPS / 6, .seed = 1, .folder = folder};
+            plan p = {.kind = kind, .shuffle = shuffle & 1, .bare = shuffle & 2, .epochs = STEPS / 6, .seed = 1,
+                      .folder = folder};
             assert_int_equal(go(&p, &result), TN_OK);
             assert_int_equal(result.end, TN_FIT_COMPLETE);
             assert_int_equal(result.progress.step, STEPS);
             tn_scope_end(scope);
-            for (int at = 1; at <= STEPS; at++) {
+            for (int at = 1; at <= STEPS; at += shuffle & 2 ? 7 : 1) {
                 scope = tn_scope_begin();
                 empty(other);
                 p.folder = other;

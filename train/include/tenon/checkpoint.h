@@ -17,6 +17,7 @@
 #include <tenon/nn.h>
 #include <tenon/optim.h>
 #include <tenon/random.h>
+#include <tenon/schedule.h>
 
 TN_BEGIN
 
@@ -60,6 +61,7 @@ typedef struct tn_progress {
 typedef struct tn_checkpoint {
     tn_module *module;       /* parameters and buffers */
     tn_optimizer *optimizer; /* its kind, options of the groups, states and steps */
+    tn_schedule *schedule;   /* its kind, settings and state */
     tn_loader *loader;       /* where in which epoch it is, and its generator; a global one goes among the streams */
     const tn_stream *streams;
     int64_t n_streams;
@@ -79,7 +81,8 @@ TN_API tn_status tn_checkpoint_save(const char *path, const tn_checkpoint *check
 /* Reads a checkpoint into the objects. All that is not NULL must be in the file and fit; what the file holds beyond
  * that is checked for damage alone. So with the module alone it gives the weights. Whatever is cut, or differs in a
  * single bit from what was written, is refused.
- * errors  common; as tn_checkpoint_save; TN_ERROR_ARGUMENT (an optimizer of another kind, with other groups or options
+ * errors  common; as tn_checkpoint_save; TN_ERROR_ARGUMENT (an optimizer or schedule of another
+ *         kind, with other groups or options
  *         out of range; a loader of another number of batches)
  * cost    O(bytes), O(n) more for a shuffling loader of n samples; twice the memory of what is loaded on the way */
 TN_API tn_status tn_checkpoint_load(const char *path, const tn_checkpoint *checkpoint);

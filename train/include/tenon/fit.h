@@ -77,6 +77,7 @@ typedef enum tn_fit_monitor { TN_MONITOR_LOSS, TN_MONITOR_ACCURACY } tn_fit_moni
 typedef struct tn_fit_options {
     tn_module *module;
     tn_optimizer *optimizer;
+    tn_schedule *schedule; /* stepped after each epoch, with the score that is watched; NULL: none */
     tn_loader *train;
     int64_t epochs; /* in all, those of a resumed run included; at least 1 */
 
@@ -86,6 +87,9 @@ typedef struct tn_fit_options {
 
     tn_dataset *validation; /* NULL: none */
     int64_t validation_batch_size; /* 0: 1024 */
+
+    double clip_norm;  /* gradients are scaled to this norm of all together at most; 0: they are not */
+    double clip_value; /* their elements are cut to -clip_value .. clip_value; 0: they are not */
 
     tn_fit_monitor monitor;
     int64_t patience; /* epochs without a better score after which it stops; 0: it does not */
