@@ -6,10 +6,11 @@
 #include "command.h"
 #include "input_file.h"
 #include "inspect.h"
+#include "option_rows.h"
 #include "options.h"
 #include "report.h"
 
-static const char *const delimiter_words[] = {"comma", "semicolon", "tab", NULL};
+
 
 static void inspect_npy(inspection *found, const char *path)
 {

@@ -20,6 +20,7 @@ static int command_version(int argc, char **argv);
 
 static const command commands[] = {
     {"compare", "run a net on the two moons in float32 and float64, and say how far they part", command_compare},
+    {"eval", "judge a trained net on other data: loss and accuracy", command_eval},
     {"explain", "show which memory a tensor reads: strides, order, the address formula, as text or a picture",
      command_explain},
     {"gradcheck", "check the derivatives of operators against differences, in both orders and both modes",
@@ -27,7 +28,9 @@ static const command commands[] = {
     {"help", "say this, or 'tenon help COMMAND' what a command does", command_help},
     {"inspect", "show what a file holds: names, dtypes, shapes, ranges of values, whether its checksum is right",
      command_inspect},
+    {"predict", "write what a trained net says of each row of a file, as CSV", command_predict},
     {"summary", "show the layers of a net: output shapes, parameters, multiply-adds, bytes", command_summary},
+    {"train", "train a net on points or on a file, with checkpoints to go on from", command_train},
     {"version", "say which version this is", command_version},
 };
 
@@ -48,7 +51,7 @@ static void write_usage(FILE *stream)
     for (int i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %-10s%s\n", commands[i].name, commands[i].summary);
     fputs("\n'tenon COMMAND --help' explains a command and shows examples.\n"
-          "Exit code: 0 done, 1 failed, 2 called wrongly.\n",
+          "Exit code: 0 done, 1 failed, 2 called wrongly, 3 a training diverged, 130 stopped by Ctrl-C.\n",
           stream);
 }
 

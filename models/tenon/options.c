@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tenon/extend.h>
 
-enum { ROWS_LIMIT = 32, FIRST_ROW = 256 };
+enum { ROWS_LIMIT = 64, FIRST_ROW = 256 };
 
 /* A whole number at the start of text that ends where *end says; false unless it is one within low .. high. */
 static bool read_whole(const char *text, char **end, int64_t low, int64_t high, int64_t *value)
@@ -123,12 +124,75 @@ static void needed_text(const option_row *row, char *buf, size_t size)
     snprintf(buf, size, "%s", row->argument);
 }
 
-const option_kind option_flag = {parse_flag, needed_flag};
-const option_kind option_whole = {parse_whole, needed_whole};
-const option_kind option_number = {parse_number, needed_number};
-const option_kind option_sizes = {parse_sizes, needed_sizes};
-const option_kind option_text = {parse_text, needed_text};
-const option_kind option_choice = {parse_choice, needed_choice};
+static bool format_flag(const option_row *row, char *buf, size_t size)
+{
+    (void)buf, (void)size;
+    return *(const bool *)row->value;
+}
+
+static bool format_whole(const option_row *row, char *buf, size_t size)
+{
+    snprintf(buf, size, "%" PRId64, *(const int64_t *)row->value);
+    return *(const int64_t *)row->value >= row->low;
+}
+
+static bool format_number(const option_row *row, char *buf, size_t size)
+{
+    double value = *(const double *)row->value;
+    tn_format_double(buf, size, value);
+    return value >= (double)row->low;
+}
+
+static bool format_sizes(const option_row *row, char *buf, size_t size)
+{
+    const size_list *list = row->value;
+    snprintf(buf, size, "none");
+    for (size_t i = 0, used = 0; i < (size_t)list->count && used < size; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%" PRId64, i ? "," : "", list->size[i]);
+    return true;
+}
+
+static bool format_text(const option_row *row, char *buf, size_t size)
+{
+    const char *text = *(const char *const *)row->value;
+    snprintf(buf, size, "%s", text ? text : "");
+    return text != NULL;
+}
+
+static bool format_choice(const option_row *row, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", row->words[*(const int *)row->value]);
+    return true;
+}
+
+const option_kind option_flag = {parse_flag, needed_flag, format_flag};
+const option_kind option_whole = {parse_whole, needed_whole, format_whole};
+const option_kind option_number = {parse_number, needed_number, format_number};
+const option_kind option_sizes = {parse_sizes, needed_sizes, format_sizes};
+const option_kind option_text = {parse_text, needed_text, format_text};
+const option_kind option_choice = {parse_choice, needed_choice, format_choice};
+
+/* Texts have the length of a path at most; the other kinds are shorter. */
+enum { WORD_SIZE = 4352 };
+
+int options_write_words(const option_row *rows, int n, const char *words[OPTION_WORDS], char **text)
+{
+    int count = 0;
+    char *at = malloc((size_t)n * (WORD_SIZE + 64));
+    *text = at;
+    for (int i = 0; at && i < n && count + 2 <= OPTION_WORDS; i++) {
+        char value[WORD_SIZE];
+        if (!rows[i].kind->format(&rows[i], value, sizeof value))
+            continue;
+        words[count++] = at;
+        at += sprintf(at, "--%.60s", rows[i].name) + 1;
+        if (rows[i].argument) {
+            words[count++] = at;
+            at += sprintf(at, "%s", value) + 1;
+        }
+    }
+    return at ? count : -1;
+}
 
 /* Letters to change, add, drop, or swap with the next to make b of a; anything over `limit` is limit + 1. */
 static int slips(const char *a, const char *b, int limit)
@@ -213,6 +277,7 @@ static enum options_outcome read_options(const char *command, const option_row *
         known[i + 1] =
             (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument, NULL, FIRST_ROW + i};
     opterr = 0;
+    optind = 0; /* glibc's word for beginning anew */
     for (int said; (said = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
         if (said == 'h')
             return OPTIONS_HELP;

@@ -14,11 +14,12 @@ typedef struct option_row option_row;
 typedef struct option_kind {
     bool (*parse)(const option_row *row, const char *text);        /* stores the value; false: not one */
     void (*needed)(const option_row *row, char *buf, size_t size); /* "a whole number from 1 to 9" */
+    bool (*format)(const option_row *row, char *buf, size_t size); /* the value as text; false: it is not set */
 } option_kind;
 
 extern const option_kind option_flag;   /* bool */
 extern const option_kind option_whole;  /* int64_t, low .. high */
-extern const option_kind option_number; /* double, low .. high, finite */
+extern const option_kind option_number; /* double, low .. high, finite; not set while below low */
 extern const option_kind option_sizes;  /* size_list, each low .. high: "16,16", or "none" */
 extern const option_kind option_text;   /* const char *, not empty */
 extern const option_kind option_choice; /* int, number of the word in `words` */
@@ -53,6 +54,11 @@ enum options_outcome options_read_operand(const char *command, const option_row 
 /* The same for a command that takes any number of operands: argv[*first] and those behind it are they. */
 enum options_outcome options_read_operands(const char *command, const option_row *rows, int n, int argc, char **argv,
                                            int *first);
+
+/* Appends what the rows hold to words, "--samples", "1000" ...: options_read reads the same values back. Returns
+ * the number of words, all of them in *text, which is one block to be freed; -1 if there is no memory. */
+enum { OPTION_WORDS = 160 };
+int options_write_words(const option_row *rows, int n, const char *words[OPTION_WORDS], char **text);
 
 /* Writes one line a row to stdout. */
 void options_write_help(const option_row *rows, int n);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <tenon/tenon.h>
 
+#include "number_text.h"
+
 typedef struct floats {
     double low, high, sum;
     int64_t finite;
@@ -26,19 +28,6 @@ static void add_float(value_range *range, floats *all, double value)
     }
 }
 
-/* float32 is written as the double that it is rounded from with the fewest digits, so "0.1" and not
- * "0.10000000149011612". */
-static void format_float(char *buf, size_t size, double value, bool single)
-{
-    for (int digits = 1; single && digits <= 9; digits++) {
-        snprintf(buf, size, "%.*g", digits, value);
-        float back = 0;
-        if (sscanf(buf, "%f", &back) == 1 && back == (float)value)
-            return;
-    }
-    tn_format_double(buf, size, value);
-}
-
 static void range_of_floats(value_range *range, tn_tensor *x)
 {
     bool single = tn_tensor_dtype(x) != TN_FLOAT64;
@@ -53,8 +42,8 @@ static void range_of_floats(value_range *range, tn_tensor *x)
     range->mean = all.finite ? all.sum / (double)all.finite : (double)NAN;
     if (all.finite == 0)
         return;
-    format_float(range->low, sizeof range->low, all.low, single);
-    format_float(range->high, sizeof range->high, all.high, single);
+    number_text(range->low, all.low, single);
+    number_text(range->high, all.high, single);
 }
 
 /* uint64 is shifted into int64 by its top bit, which keeps the order. */

@@ -5,10 +5,12 @@
 #include <stdint.h>
 #include <tenon/tensor.h>
 
+#include "number_text.h"
+
 typedef struct value_range {
     int64_t numel, nan, inf;
     double mean;            /* of the finite elements; NaN without any */
-    char low[32], high[32]; /* of the finite elements, as text that reads back to the same number; "" without any */
+    char low[NUMBER_SIZE], high[NUMBER_SIZE]; /* of the finite elements, as exact text; "" without any */
 } value_range;
 
 /* An error, such as no memory for a copy, is pending afterwards. */

@@ -1,5 +1,5 @@
 /* Checkpoints: every part comes back; every truncation and every flipped bit is refused; what does not fit is refused;
- * every allocation and every file operation fails once. After each refusal all objects are as they were. */
+ * every allocation fails once. After each refusal all objects are as they were. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* tn_save and tn_load: PyTorch's names, round trips with buffers and views, what does not fit, and every allocation and
- * file operation failing; the module is as it was after each refusal. */
+/* tn_save and tn_load: PyTorch's names, round trips with buffers and views, what does not fit, and every allocation
+ * failing; the module is as it was after each refusal. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

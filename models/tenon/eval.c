@@ -1,0 +1,138 @@
+/* tenon eval: how well a trained net does on other data. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <tenon/tenon.h>
+
+#include "command.h"
+#include "number_text.h"
+#include "option_rows.h"
+#include "options.h"
+#include "report.h"
+#include "run_data.h"
+
+typedef struct settings {
+    data_options data;
+    const char *run;
+    bool json;
+} settings;
+
+typedef struct judgement {
+    tn_score score;
+    double rmse, r2; /* of numbers, in their own unit; NaN of classes */
+} judgement;
+
+/* 1 - the share of the variance that the net does not explain. */
+static void judge_numbers(const model *m, tn_dataset *raw, judgement *it)
+{
+    tn_tensor *said = tn_squeeze_dim(model_outputs(m, tn_dataset_x(raw)), 1), *is = tn_dataset_y(raw);
+    if (m->y_mean)
+        said = tn_add(tn_mul(said, m->y_scale), m->y_mean);
+    double error = tn_item(tn_mse_loss(tn_to(said, TN_FLOAT64), tn_to(is, TN_FLOAT64), TN_MEAN));
+    double variance = tn_item(tn_var(tn_to(is, TN_FLOAT64), NULL, 0, false, false));
+    it->rmse = sqrt(error);
+    it->r2 = variance > 0 ? 1 - error / variance : (double)NAN;
+}
+
+static void judge(const model *m, tn_dataset *raw, judgement *it)
+{
+    static const tn_fit_loss losses[] = {
+        [TASK_BINARY] = TN_FIT_BCE, [TASK_CLASSES] = TN_FIT_CROSS_ENTROPY, [TASK_REGRESSION] = TN_FIT_MSE};
+    tn_evaluate(m->net, model_dataset(m, raw), losses[m->task], NULL, NULL, 0, &it->score);
+    if (m->task == TASK_REGRESSION && !tn_error_code())
+        judge_numbers(m, raw, it);
+}
+
+static void write_json(const settings *asked, const judgement *it)
+{
+    char text[4][NUMBER_SIZE];
+    fputs("{\"data\":", stdout);
+    write_json_string(stdout, asked->data.name, (int)strlen(asked->data.name));
+    printf(",\"samples\":%" PRId64 ",\"accuracy\":%s,\"loss\":%s", it->score.samples,
+           number_json(text[0], it->score.accuracy), number_json(text[1], it->score.loss));
+    if (!isnan(it->rmse))
+        printf(",\"rmse\":%s,\"r2\":%s", number_json(text[2], it->rmse), number_json(text[3], it->r2));
+    puts("}");
+}
+
+static void write_text(const judgement *it)
+{
+    printf("samples   %" PRId64 "\nloss      %.6g\n", it->score.samples, it->score.loss);
+    if (!isnan(it->score.accuracy))
+        printf("accuracy  %.4f\n", it->score.accuracy);
+    if (!isnan(it->rmse))
+        printf("rmse      %.6g\nR^2       %.4f\n", it->rmse, it->r2);
+}
+
+static int evaluate(settings *asked)
+{
+    char text[TN_ERROR_MESSAGE_SIZE + 64];
+    tn_scope scope = tn_scope_begin();
+    model m;
+    input_file file = {.copy = -1};
+    judgement found = {.rmse = (double)NAN, .r2 = (double)NAN};
+    int code = EXIT_DONE;
+    model_load_from(&m, asked->run);
+    asked->data.regression = m.task == TASK_REGRESSION;
+    if (!asked->data.label)
+        asked->data.label = m.label;
+    tn_dataset *raw = tn_error_code() ? NULL : data_load(&asked->data, m.dtype, &m, &file);
+    if (raw)
+        judge(&m, raw, &found);
+    if (!tn_error_code() && !isfinite(found.score.loss))
+        TN_FAIL(TN_ERROR_ANOMALY, "eval", "the loss is no finite number: the net does not fit such data");
+    if (tn_error_code()) {
+        report("eval", "%s", input_file_message(&file, text, sizeof text));
+        code = EXIT_FAILED;
+    } else if (asked->json) {
+        write_json(asked, &found);
+    } else {
+        write_text(&found);
+    }
+    model_free(&m);
+    input_file_close(&file);
+    tn_error_clear();
+    tn_scope_end(scope);
+    return code;
+}
+
+static void write_help(const option_row *rows, int n)
+{
+    puts("Usage: tenon eval DIR moons|circles|blobs|FILE [OPTION]...\n\n"
+         "Judges the net that 'tenon train --out DIR' saved: loss and accuracy, of numbers the root of the\n"
+         "mean squared error and R^2. DIR may be a model.safetensors, FILE '-', standard input. Columns must\n"
+         "be those that the net was trained on.\n\n"
+         "Options:");
+    options_write_help(rows, n);
+    puts("\nExamples:\n"
+         "  tenon eval run moons --seed 1               points that it has not seen\n"
+         "  tenon eval iris more.csv --json             one line for another program\n\n"
+         "Exit code: 0 done, 1 failed (no such net, data that do not fit it), 2 called wrongly.");
+}
+
+int command_eval(int argc, char **argv)
+{
+    settings asked = {.data = data_defaults()};
+    option_row rows[DATA_ROWS + 1];
+    int n = add_data_rows(rows, &asked.data), first = argc;
+    rows[n - 1] = row_json(&asked.json); /* in the place of --regression: the net knows */
+    switch (options_read_operands("eval", rows, n, argc, argv, &first)) {
+    case OPTIONS_HELP:
+        write_help(rows, n);
+        return EXIT_DONE;
+    case OPTIONS_WRONG:
+        return EXIT_MISUSED;
+    case OPTIONS_GO_ON:
+        break;
+    }
+    if (argc - first != 2) {
+        report("eval", "found %d words, needed two: the folder of a run, and moons, circles, blobs or a file",
+               argc - first);
+        report_hint("eval");
+        return EXIT_MISUSED;
+    }
+    asked.run = argv[first];
+    asked.data.name = argv[first + 1];
+    return evaluate(&asked);
+}

@@ -1,0 +1,251 @@
+/* See run_data.h. */
+#include "run_data.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char function[] = "data";
+
+static tn_dataset *moons(const data_options *d, tn_dtype dtype)
+{
+    return tn_make_moons(d->samples, d->noise, (uint64_t)d->seed, dtype);
+}
+
+static tn_dataset *circles(const data_options *d, tn_dtype dtype)
+{
+    return tn_make_circles(d->samples, d->noise, d->factor, (uint64_t)d->seed, dtype);
+}
+
+static tn_dataset *blobs(const data_options *d, tn_dtype dtype)
+{
+    const tn_blobs_options options = {.n_features = d->features, .centers = d->centers, .cluster_std = d->cluster_std};
+    return tn_make_blobs(d->samples, &options, (uint64_t)d->seed, dtype);
+}
+
+static const struct {
+    const char *name;
+    tn_dataset *(*make)(const data_options *d, tn_dtype dtype);
+} made[] = {{"moons", moons}, {"circles", circles}, {"blobs", blobs}};
+
+enum { MADE = sizeof made / sizeof *made };
+
+static int made_number(const char *name)
+{
+    int i = MADE - 1;
+    while (i >= 0 && strcmp(made[i].name, name) != 0)
+        i--;
+    return i;
+}
+
+bool data_is_made(const data_options *asked)
+{
+    return made_number(asked->name) >= 0;
+}
+
+int64_t data_classes(tn_dataset *dataset)
+{
+    const int64_t *y = tn_data_i64(tn_dataset_y(dataset));
+    int64_t most = tn_dataset_class_count(dataset) - 1;
+    for (int64_t i = 0; y && i < tn_dataset_size(dataset); i++)
+        most = y[i] > most ? y[i] : most;
+    return most + 1;
+}
+
+/* The first element that is nan or infinite is an error. */
+static void check_finite(tn_tensor *x, const char *path, const char *what)
+{
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *dense = tn_contiguous(tn_to(x, TN_FLOAT64));
+    const double *value = tn_data_f64(dense);
+    int64_t n = tn_numel(x), i = 0;
+    while (value && i < n && isfinite(value[i]))
+        i++;
+    if (value && i < n) {
+        int64_t place[64];
+        char text[32], at[64];
+        int ndim = tn_ndim(x);
+        for (int64_t d = ndim - 1, rest = i; d >= 0; d--) {
+            place[d] = rest % tn_size(x, (int)d);
+            rest /= tn_size(x, (int)d);
+        }
+        tn_format_double(text, sizeof text, value[i]);
+        tn_format_shape(at, sizeof at, place, ndim);
+        TN_FAIL(TN_ERROR_DATA, function, "'%s': %s%s is %s, needed finite numbers", path, what, at, text);
+    }
+    tn_scope_end(scope);
+}
+
+/* x as rows of features. */
+static tn_tensor *inputs_of(tn_tensor *x, const char *path, tn_dtype dtype)
+{
+    if (!x)
+        return NULL;
+    if (tn_ndim(x) < 2 || tn_numel(x) == 0) {
+        char shape[64];
+        tn_format_shape(shape, sizeof shape, tn_sizes(x), tn_ndim(x));
+        TN_FAIL(TN_ERROR_SHAPE, function, "'%s': x is %s, needed rows of features, [n, features]", path, shape);
+        return NULL;
+    }
+    check_finite(x, path, "x");
+    tn_tensor *rows = tn_flatten(tn_contiguous(tn_to(x, dtype)), 1, -1);
+    check_finite(rows, path, "x in float32"); /* 1e300 is finite in float64 alone */
+    return rows;
+}
+
+/* y as classes or as numbers. */
+static tn_tensor *labels_of(tn_tensor *y, const char *path, const data_options *asked, tn_dtype dtype)
+{
+    if (!y)
+        return NULL;
+    if (tn_ndim(y) == 2 && tn_size(y, 1) == 1)
+        y = tn_squeeze_dim(y, 1);
+    if (tn_ndim(y) != 1) {
+        char shape[64];
+        tn_format_shape(shape, sizeof shape, tn_sizes(y), tn_ndim(y));
+        TN_FAIL(TN_ERROR_SHAPE, function, "'%s': y is %s, needed one label a row, [n]", path, shape);
+        return NULL;
+    }
+    if (asked->regression) {
+        check_finite(y, path, "y");
+        return tn_to(y, dtype);
+    }
+    tn_tensor *wide = tn_contiguous(tn_to(y, TN_FLOAT64));
+    const double *value = tn_data_f64(wide);
+    for (int64_t i = 0; value && i < tn_numel(wide); i++)
+        if (!(value[i] >= 0 && value[i] < TN_MAX_CLASSES && value[i] == floor(value[i]))) {
+            char text[32];
+            tn_format_double(text, sizeof text, value[i]);
+            TN_FAIL(TN_ERROR_DATA, function,
+                    "'%s': y[%" PRId64 "] is %s, needed a class, 0 to %d, or --regression for numbers", path, i, text,
+                    TN_MAX_CLASSES - 1);
+            return NULL;
+        }
+    return tn_contiguous(tn_to(y, TN_INT64));
+}
+
+static tn_dataset *load_npy(const input_file *file, const data_options *asked, tn_dtype dtype)
+{
+    const char *path = input_file_path(file);
+    if (!asked->labels) {
+        TN_FAIL(TN_ERROR_ARGUMENT, function, "'%s' has no labels, needed --labels FILE.npy with them", path);
+        return NULL;
+    }
+    tn_tensor *x = inputs_of(tn_load_npy(path), path, dtype);
+    return tn_tensor_dataset(x, labels_of(tn_load_npy(asked->labels), asked->labels, asked, dtype));
+}
+
+static tn_dataset *load_safetensors(const input_file *file, const data_options *asked, tn_dtype dtype)
+{
+    const char *path = input_file_path(file);
+    tn_safetensors *all = tn_load_safetensors(path, NULL);
+    tn_tensor *x = tn_safetensors_find(all, "x"), *y = tn_safetensors_find(all, "y");
+    if (!x || !y) {
+        if (!tn_error_code())
+            TN_FAIL(TN_ERROR_NAME, function, "'%s' has no tensor '%s', needed 'x' and 'y'", path, x ? "y" : "x");
+        return NULL;
+    }
+    x = inputs_of(x, path, dtype);
+    return tn_tensor_dataset(x, labels_of(y, path, asked, dtype));
+}
+
+static tn_csv_options csv_options(const data_options *asked, tn_dtype dtype)
+{
+    return (tn_csv_options){.dtype = dtype,
+                            .delimiter = ",;\t"[asked->delimiter],
+                            .finite = true,
+                            .header = (tn_csv_header)asked->header,
+                            .label = asked->label ? asked->label : "-1"};
+}
+
+static tn_dataset *load_csv(const input_file *file, const data_options *asked, tn_dtype dtype, const model *known)
+{
+    tn_csv_options options = csv_options(asked, dtype);
+    options.target = asked->regression ? TN_CSV_NUMBERS : TN_CSV_CLASSES;
+    if (known && known->task != TASK_REGRESSION) {
+        options.classes = known->classes;
+        options.class_names = (const char *const *)known->class_names;
+    }
+    return tn_load_csv(input_file_path(file), &options);
+}
+
+/* Columns by number, and by name where both have names. */
+static void check_fit(tn_dataset *found, const char *path, const model *known)
+{
+    int64_t n = tn_size(tn_dataset_x(found), 1);
+    if (n != known->shape.inputs) {
+        TN_FAIL(TN_ERROR_SHAPE, function, "'%s' has %" PRId64 " columns of features, the net needs %" PRId64, path, n,
+                known->shape.inputs);
+        return;
+    }
+    for (int64_t i = 0; known->columns && i < n; i++) {
+        const char *name = tn_dataset_column_name(found, i);
+        if (name && strcmp(name, known->columns[i]) != 0) {
+            TN_FAIL(TN_ERROR_NAME, function, "'%s' has as feature %" PRId64 " '%.60s', the net needs '%.60s'", path, i,
+                    name, known->columns[i]);
+            return;
+        }
+    }
+}
+
+tn_dataset *data_load(const data_options *asked, tn_dtype dtype, const model *known, input_file *file)
+{
+    tn_dataset *found = NULL;
+    int number = made_number(asked->name);
+    *file = (input_file){.name = asked->name, .copy = -1};
+    if (number >= 0) {
+        found = made[number].make(asked, dtype);
+    } else {
+        input_file_open(file, asked->name, function);
+        found = file->kind == FILE_NPY           ? load_npy(file, asked, dtype)
+                : file->kind == FILE_SAFETENSORS ? load_safetensors(file, asked, dtype)
+                                                 : load_csv(file, asked, dtype, known);
+    }
+    if (found && known)
+        check_fit(found, input_file_path(file), known);
+    int64_t classes = found && known && known->task != TASK_REGRESSION ? data_classes(found) : 0;
+    if (classes > (known ? known->classes : 0))
+        TN_FAIL(TN_ERROR_INDEX, function, "'%s' has the label %" PRId64 ", the net has %" PRId64 " classes",
+                input_file_path(file), classes - 1, known->classes);
+    return tn_error_code() ? NULL : found;
+}
+
+/* A table without a column of labels, or with the one that the net was trained on. */
+static tn_dataset *load_csv_inputs(const char *path, const data_options *asked, const model *known)
+{
+    tn_csv_options options = csv_options(asked, known->dtype);
+    tn_error first;
+    options.label = NULL;
+    tn_dataset *plain = tn_load_csv(path, &options);
+    if ((plain && tn_size(tn_dataset_x(plain), 1) == known->shape.inputs) || !known->label ||
+        (tn_error_code() && tn_error_code() != TN_ERROR_DATA))
+        return plain;
+    tn_error_push(&first);
+    options.label = known->label;
+    options.target = known->task == TASK_REGRESSION ? TN_CSV_NUMBERS : TN_CSV_CLASSES;
+    tn_dataset *labelled = tn_load_csv(path, &options);
+    if (labelled && tn_size(tn_dataset_x(labelled), 1) == known->shape.inputs)
+        return labelled;
+    if (plain || tn_error_code() == TN_ERROR_NAME)
+        tn_error_pop(&first);
+    return tn_error_code() ? NULL : plain ? plain : labelled;
+}
+
+tn_tensor *data_load_inputs(const input_file *file, const data_options *asked, const model *known)
+{
+    const char *path = input_file_path(file);
+    tn_dataset *found = NULL;
+    if (file->kind == FILE_CSV) {
+        found = load_csv_inputs(path, asked, known);
+    } else {
+        tn_safetensors *all = file->kind == FILE_SAFETENSORS ? tn_load_safetensors(path, NULL) : NULL;
+        tn_tensor *x = all ? tn_safetensors_find(all, "x") : tn_error_code() ? NULL : tn_load_npy(path);
+        if (all && !x)
+            TN_FAIL(TN_ERROR_NAME, function, "'%s' has no tensor 'x'", path);
+        found = tn_feature_dataset(inputs_of(x, path, known->dtype));
+    }
+    if (found)
+        check_fit(found, path, known);
+    return tn_error_code() ? NULL : tn_dataset_x(found);
+}

@@ -1,0 +1,222 @@
+/* tenon train: a net from points or a file, with checkpoints, history and all that is needed to repeat the run. */
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tenon/tenon.h>
+
+#include "command.h"
+#include "number_text.h"
+#include "progress.h"
+#include "report.h"
+#include "run_folder.h"
+#include "train_run.h"
+
+/* The signal that came; tn_fit looks at it after each step. */
+static volatile sig_atomic_t stop;
+
+static void note_signal(int number)
+{
+    stop = number;
+}
+
+/* The first one is noted, a second one ends the process. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+typedef struct session {
+    const train_options *asked;
+    train_run run;
+    progress progress;
+    tn_epoch *history; /* a copy */
+    int64_t epochs;
+    double written; /* when history.csv was */
+} session;
+
+static bool on_step(const tn_fit_step *step, void *context)
+{
+    progress_step(&((session *)context)->progress, step);
+    return true;
+}
+
+/* history.csv is renewed once a second at most: it may be large, and the checkpoints hold it too. */
+static bool on_epoch(const tn_epoch *history, int64_t n, void *context)
+{
+    session *it = context;
+    tn_epoch *longer = realloc(it->history, (size_t)n * sizeof *longer);
+    if (!longer) {
+        TN_FAIL(TN_ERROR_MEMORY, "train", "no memory for the history of %" PRId64 " epochs", n);
+        return false;
+    }
+    it->history = longer;
+    int64_t known = n == it->epochs + 1 ? it->epochs : 0;
+    memcpy(longer + known, history + known, (size_t)(n - known) * sizeof *longer);
+    it->epochs = n;
+    progress_epoch(&it->progress, &history[n - 1]);
+    if (it->asked->out && seconds_now() - it->written > 1) {
+        run_folder_write_history(it->asked->out, it->history, n);
+        it->written = seconds_now();
+    }
+    return true;
+}
+
+static void fit(session *it, tn_fit_result *result)
+{
+    static const tn_fit_loss losses[] = {
+        [TASK_BINARY] = TN_FIT_BCE, [TASK_CLASSES] = TN_FIT_CROSS_ENTROPY, [TASK_REGRESSION] = TN_FIT_MSE};
+    const train_options *asked = it->asked;
+    char last[PATH_SIZE] = "";
+    if (asked->resume && !run_folder_path(last, asked->resume, "last.safetensors"))
+        return;
+    tn_fit_options options = {.module = it->run.model.net,
+                              .optimizer = it->run.optimizer,
+                              .schedule = it->run.schedule,
+                              .train = it->run.loader,
+                              .epochs = asked->epochs,
+                              .loss = losses[it->run.model.task],
+                              .validation = it->run.validation,
+                              .clip_norm = asked->clip_norm > 0 ? asked->clip_norm : 0,
+                              .clip_value = asked->clip_value > 0 ? asked->clip_value : 0,
+                              .monitor = (tn_fit_monitor)asked->monitor,
+                              .patience = asked->patience,
+                              .min_delta = asked->min_delta > 0 ? asked->min_delta : 0,
+                              .folder = asked->out,
+                              .save_every = asked->save_every,
+                              .resume = asked->resume ? last : NULL,
+                              .stop = &stop,
+                              .on_step = on_step,
+                              .on_epoch = on_epoch,
+                              .context = it};
+    tn_fit(&options, result);
+}
+
+/* The weights of the best epoch, where one was judged; those of now otherwise. */
+static void save_model(session *it, const tn_fit_result *result)
+{
+    char best[PATH_SIZE], path[PATH_SIZE];
+    const char *folder = it->asked->out;
+    if (!run_folder_path(best, folder, "best.safetensors") || !run_folder_path(path, folder, "model.safetensors"))
+        return;
+    if (it->run.validation && result->progress.best_epoch > 0)
+        tn_load(it->run.model.net, best);
+    model_save(&it->run.model, path);
+}
+
+static const char *const end_words[] = {
+    [TN_FIT_COMPLETE] = "complete", [TN_FIT_EARLY] = "early", [TN_FIT_STOPPED] = "stopped"};
+
+static void write_json(const session *it, const tn_fit_result *result)
+{
+    char text[4][NUMBER_SIZE];
+    const tn_epoch none = {.train_loss = (double)NAN, .valid_loss = (double)NAN, .valid_accuracy = (double)NAN},
+                   *last = it->epochs ? &it->history[it->epochs - 1] : &none;
+    printf("{\"end\":\"%s\",\"epochs\":%" PRId64 ",\"steps\":%" PRId64 ",\"loss\":%s,\"valid_loss\":%s,"
+           "\"valid_accuracy\":%s,\"best_epoch\":%" PRId64 ",\"parameters\":%" PRId64 ",\"seconds\":%s,\"out\":",
+           end_words[result->end], result->progress.epoch, result->progress.step,
+           number_json(text[0], last->train_loss), number_json(text[1], last->valid_loss),
+           number_json(text[2], last->valid_accuracy), result->progress.best_epoch,
+           tn_parameter_numel(it->run.model.net), number_json(text[3], seconds_now() - it->progress.began));
+    if (it->asked->out)
+        write_json_string(stdout, it->asked->out, (int)strlen(it->asked->out));
+    else
+        fputs("null", stdout);
+    puts("}");
+}
+
+static void write_text(const session *it, const tn_fit_result *result)
+{
+    static const char *const ends[] = {[TN_FIT_COMPLETE] = "trained",
+                                       [TN_FIT_EARLY] = "stopped early, since nothing got better, after",
+                                       [TN_FIT_STOPPED] = "stopped after"};
+    printf("%s %" PRId64 " epochs, %" PRId64 " steps, %.2f s\n", ends[result->end], result->progress.epoch,
+           result->progress.step, seconds_now() - it->progress.began);
+    int64_t best = result->progress.best_epoch;
+    if (best > 0 && best <= it->epochs) {
+        const tn_epoch *e = &it->history[best - 1];
+        printf("best epoch %" PRId64 ": loss %.6g", best, isnan(e->valid_loss) ? e->train_loss : e->valid_loss);
+        if (!isnan(e->valid_accuracy))
+            printf(", accuracy %.4f", e->valid_accuracy);
+        puts(it->run.validation ? " in validation" : "");
+    }
+    if (it->asked->out)
+        printf("weights in %s/model.safetensors%s\n", it->asked->out,
+               result->end == TN_FIT_STOPPED ? "; 'tenon train --resume' goes on" : "");
+    else
+        puts("nothing is saved without --out DIR");
+}
+
+static int report_failure(session *it)
+{
+    char text[TN_ERROR_MESSAGE_SIZE + 64];
+    bool diverged = tn_error_code() == TN_ERROR_ANOMALY;
+    report("train", "%s%s", input_file_message(&it->run.file, text, sizeof text),
+           diverged && it->asked->out ? "; the last good checkpoint is kept" : "");
+    if (it->asked->out && it->epochs) {
+        tn_error_clear();
+        run_folder_write_history(it->asked->out, it->history, it->epochs);
+    }
+    return diverged ? EXIT_DIVERGED : EXIT_FAILED;
+}
+
+/* Whatever fails before the first step leaves the folder as it was. */
+static int train(session *it, train_options *asked)
+{
+    tn_fit_result result = {.end = TN_FIT_COMPLETE};
+    int code = tn_error_code() ? EXIT_FAILED : train_run_make(&it->run, asked);
+    if (code == EXIT_MISUSED)
+        return code;
+    if (asked->out && !asked->resume) {
+        run_folder_begin(asked->out, asked->force);
+        train_run_write(&it->run, asked, asked->out);
+        run_folder_clear(asked->out);
+    }
+    if (!tn_error_code()) {
+        catch_signals();
+        it->progress = progress_begin(asked->epochs, asked->json);
+        fit(it, &result);
+        progress_end(&it->progress);
+    }
+    if (asked->out && !tn_error_code()) {
+        run_folder_write_history(asked->out, it->history, it->epochs);
+        save_model(it, &result);
+        if (asked->resume)
+            train_run_write(&it->run, asked, asked->out);
+    }
+    if (tn_error_code())
+        return report_failure(it);
+    (asked->json ? write_json : write_text)(it, &result);
+    return result.end == TN_FIT_STOPPED && stop ? 128 + stop : EXIT_DONE;
+}
+
+int command_train(int argc, char **argv)
+{
+    train_options asked;
+    train_words kept;
+    tn_scope scope = tn_scope_begin();
+    session it = {.asked = &asked, .run = {.file = {.copy = -1}}};
+    int code = EXIT_MISUSED;
+    switch (train_read(&asked, &kept, argc, argv)) {
+    case OPTIONS_HELP:
+        train_write_help();
+        code = EXIT_DONE;
+        break;
+    case OPTIONS_WRONG:
+        break;
+    case OPTIONS_GO_ON:
+        code = train(&it, &asked);
+        break;
+    }
+    train_run_free(&it.run);
+    free(it.history);
+    train_words_free(&kept);
+    tn_error_clear();
+    tn_scope_end(scope);
+    return code;
+}
