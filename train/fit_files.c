@@ -92,15 +92,45 @@ tn_tensor *tni_run_history(const tni_run *run)
     return tn_error_code() ? NULL : history;
 }
 
+tn_epoch tn_history_epoch(tn_tensor *history, int64_t i)
+{
+    static const char name[] = "history_epoch";
+    const tn_epoch none = {.epoch = 0};
+    if (tn_error_code())
+        return none;
+    if (!history) {
+        TN_FAIL_NULL(name, 1, "history");
+        return none;
+    }
+    if (tn_ndim(history) != 2 || tn_size(history, 1) != COLUMNS) {
+        char shape[64];
+        tn_format_shape(shape, sizeof shape, tn_sizes(history), tn_ndim(history));
+        TN_FAIL(TN_ERROR_SHAPE, name, "history is %s, needed [epochs, %d]", shape, COLUMNS);
+        return none;
+    }
+    if (i < 0 || i >= tn_size(history, 0)) {
+        TN_FAIL(TN_ERROR_INDEX, name, "row %" PRId64 " of a history of %" PRId64 " epochs", i, tn_size(history, 0));
+        return none;
+    }
+    const double *row = tn_data_f64(history);
+    if (!row)
+        return none;
+    const int64_t down = tn_stride(history, 0), right = tn_stride(history, 1);
+    row += i * down;
+    return (tn_epoch){.epoch = (int64_t)row[0],
+                      .step = (int64_t)row[right],
+                      .lr = row[2 * right],
+                      .train_loss = row[3 * right],
+                      .valid_loss = row[4 * right],
+                      .valid_accuracy = row[5 * right],
+                      .best = row[6 * right] != 0};
+}
+
 static tn_status take_history(tni_run *run, tn_tensor *history)
 {
-    const double *from = history && tn_size(history, 0) > 0 ? tn_data_f64(history) : NULL;
-    for (int64_t i = 0; from && i < tn_size(history, 0); i++) {
-        const double *row = from + i * COLUMNS;
-        const tn_epoch epoch = {.epoch = (int64_t)row[0], .step = (int64_t)row[1],  .lr = row[2], .train_loss = row[3],
-                                .valid_loss = row[4],     .valid_accuracy = row[5], .best = row[6] != 0};
-        if (tni_run_push(run, &epoch))
-            break;
+    for (int64_t i = 0; history && i < tn_size(history, 0) && !tn_error_code(); i++) {
+        const tn_epoch epoch = tn_history_epoch(history, i);
+        tni_run_push(run, &epoch);
     }
     return tn_error_code();
 }

@@ -6,6 +6,7 @@
 #include <tenon/tenon.h>
 
 #include "command.h"
+#include "data_options.h"
 #include "number_text.h"
 #include "option_rows.h"
 #include "options.h"
@@ -113,7 +114,7 @@ static void write_help(const option_row *rows, int n)
 
 int command_eval(int argc, char **argv)
 {
-    settings asked = {.data = data_defaults()};
+    settings asked = {.data = data_not_given()};
     option_row rows[DATA_ROWS + 1];
     int n = add_data_rows(rows, &asked.data), first = argc;
     rows[n - 1] = row_json(&asked.json); /* in the place of --regression: the net knows */
@@ -134,5 +135,7 @@ int command_eval(int argc, char **argv)
     }
     asked.run = argv[first];
     asked.data.name = argv[first + 1];
+    if (!data_complete("eval", &asked.data))
+        return EXIT_MISUSED;
     return evaluate(&asked);
 }

@@ -36,18 +36,12 @@ option_row row_json(bool *value)
     return row_flag("json", value, "one JSON object on one line; an error, on standard error, is one too");
 }
 
-data_options data_defaults(void)
-{
-    return (data_options){
-        .samples = 1000, .centers = 3, .features = 2, .noise = 0.2, .factor = 0.5, .cluster_std = 1};
-}
-
 int add_csv_rows(option_row *rows, data_options *data)
 {
     rows[0] = row_choice("delimiter", "D", &data->delimiter, delimiter_words,
                          "CSV: what stands between fields: comma, semicolon or tab (comma)");
     rows[1] = row_choice("header", "H", &data->header, header_words,
-                         "CSV: whether the first row has names: yes, no, or auto: if none of it is a number (auto)");
+                         "CSV: whether the first row has names: yes, no, auto (if none is a number)");
     return 2;
 }
 

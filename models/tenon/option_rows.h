@@ -12,7 +12,7 @@ option_row row_number(const char *name, double *value, int64_t low, int64_t high
 option_row row_text(const char *name, const char *argument, const char **value, const char *help);
 option_row row_choice(const char *name, const char *argument, int *value, const char *const *words, const char *help);
 
-/* What a net is trained on or judged by. */
+/* What a net is trained on or judged by; see data_options.h. */
 typedef struct data_options {
     const char *name; /* "moons", "circles", "blobs", or a file's */
     int64_t samples, seed, centers, features;
@@ -24,7 +24,6 @@ typedef struct data_options {
 
 enum { DATA_ROWS = 12, NET_ROWS = 3 };
 
-data_options data_defaults(void);
 int add_csv_rows(option_row *rows, data_options *data); /* how CSV is read */
 int add_data_rows(option_row *rows, data_options *data);
 int add_net_rows(option_row *rows, net_shape *shape, int *dtype);

@@ -161,8 +161,9 @@ static bool format_text(const option_row *row, char *buf, size_t size)
 
 static bool format_choice(const option_row *row, char *buf, size_t size)
 {
-    snprintf(buf, size, "%s", row->words[*(const int *)row->value]);
-    return true;
+    int value = *(const int *)row->value;
+    snprintf(buf, size, "%s", value >= 0 ? row->words[value] : "");
+    return value >= 0;
 }
 
 const option_kind option_flag = {parse_flag, needed_flag, format_flag};

@@ -22,7 +22,7 @@ extern const option_kind option_whole;  /* int64_t, low .. high */
 extern const option_kind option_number; /* double, low .. high, finite; not set while below low */
 extern const option_kind option_sizes;  /* size_list, each low .. high: "16,16", or "none" */
 extern const option_kind option_text;   /* const char *, not empty */
-extern const option_kind option_choice; /* int, number of the word in `words` */
+extern const option_kind option_choice; /* int, number of the word in `words`; not set while below 0 */
 
 struct option_row {
     const char *name;     /* without the dashes */

@@ -5,6 +5,7 @@
 #include <tenon/tenon.h>
 
 #include "command.h"
+#include "data_options.h"
 #include "number_text.h"
 #include "option_rows.h"
 #include "options.h"
@@ -127,7 +128,7 @@ static void write_help(const option_row *rows, int n)
 
 int command_predict(int argc, char **argv)
 {
-    settings asked = {.data = data_defaults()};
+    settings asked = {.data = data_not_given()};
     option_row rows[DATA_ROWS];
     int n = add_csv_rows(rows, &asked.data), first = argc;
     switch (options_read_operands("predict", rows, n, argc, argv, &first)) {
@@ -146,5 +147,6 @@ int command_predict(int argc, char **argv)
     }
     asked.run = argv[first];
     asked.data.name = argv[first + 1];
+    data_complete_file(&asked.data);
     return predict(&asked);
 }

@@ -80,7 +80,7 @@ void progress_epoch(progress *it, const tn_epoch *epoch)
         printf("  valid %-10.6g", epoch->valid_loss);
     if (!isnan(epoch->valid_accuracy))
         printf("  accuracy %.4f", epoch->valid_accuracy);
-    printf("  lr %-8.4g%s\n", epoch->lr, epoch->best ? " best" : "");
+    printf(epoch->best ? "  lr %-8.4g best\n" : "  lr %.4g\n", epoch->lr);
     fflush(stdout);
 }
 

@@ -24,25 +24,8 @@ static tn_dataset *blobs(const data_options *d, tn_dtype dtype)
     return tn_make_blobs(d->samples, &options, (uint64_t)d->seed, dtype);
 }
 
-static const struct {
-    const char *name;
-    tn_dataset *(*make)(const data_options *d, tn_dtype dtype);
-} made[] = {{"moons", moons}, {"circles", circles}, {"blobs", blobs}};
-
-enum { MADE = sizeof made / sizeof *made };
-
-static int made_number(const char *name)
-{
-    int i = MADE - 1;
-    while (i >= 0 && strcmp(made[i].name, name) != 0)
-        i--;
-    return i;
-}
-
-bool data_is_made(const data_options *asked)
-{
-    return made_number(asked->name) >= 0;
-}
+static tn_dataset *(*const makers[])(const data_options *d, tn_dtype dtype) = {
+    [DATA_MOONS] = moons, [DATA_CIRCLES] = circles, [DATA_BLOBS] = blobs};
 
 int64_t data_classes(tn_dataset *dataset)
 {
@@ -192,10 +175,10 @@ static void check_fit(tn_dataset *found, const char *path, const model *known)
 tn_dataset *data_load(const data_options *asked, tn_dtype dtype, const model *known, input_file *file)
 {
     tn_dataset *found = NULL;
-    int number = made_number(asked->name);
+    enum data_kind kind = data_kind(asked);
     *file = (input_file){.name = asked->name, .copy = -1};
-    if (number >= 0) {
-        found = made[number].make(asked, dtype);
+    if (kind != DATA_FILE) {
+        found = makers[kind](asked, dtype);
     } else {
         input_file_open(file, asked->name, function);
         found = file->kind == FILE_NPY           ? load_npy(file, asked, dtype)

@@ -4,12 +4,9 @@
 
 #include <tenon/tenon.h>
 
+#include "data_options.h"
 #include "input_file.h"
 #include "model_file.h"
-#include "option_rows.h"
-
-/* Whether the data are of those that are made, not read. */
-bool data_is_made(const data_options *asked);
 
 /* x [n, features] of dtype, all finite; y [n]: classes int64 from 0, or numbers of dtype. `known`, unless NULL, is the
  * net that the data are for: they must fit it, and labels are its classes. An error names the file and the place. */

@@ -12,7 +12,7 @@
 
 #include "number_text.h"
 
-static const char function[] = "run_folder";
+static const char function[] = "--out";
 static const char *const files[] = {"run.json", "last.safetensors", "best.safetensors", "model.safetensors",
                                     "history.csv"};
 
@@ -41,7 +41,7 @@ void run_folder_begin(const char *folder, bool force)
     for (size_t i = 0; i < sizeof files / sizeof *files && !force && !tn_error_code(); i++)
         if (run_folder_path(path, folder, files[i]) && lstat(path, &info) == 0)
             TN_FAIL(TN_ERROR_FILE, function,
-                    "'%s' holds a run: needed another --out, --resume '%s' to go on, or --force to overwrite it",
+                    "'%s' holds a run: needed another folder, --resume '%s' to go on, or --force to overwrite it",
                     folder, folder);
 }
 

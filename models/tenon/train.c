@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tenon/tenon.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "number_text.h"
@@ -97,6 +98,21 @@ static void fit(session *it, tn_fit_result *result)
     tn_fit(&options, result);
 }
 
+/* The history that tn_fit returns, which a run that is resumed and ends before an epoch does has too. */
+static void take_history(session *it, tn_tensor *history)
+{
+    const int64_t n = tn_size(history, 0);
+    tn_epoch *all = tn_error_code() ? it->history : realloc(it->history, (size_t)(n + 1) * sizeof *all);
+    if (!all) {
+        TN_FAIL(TN_ERROR_MEMORY, "train", "no memory for the history of %" PRId64 " epochs", n);
+        return;
+    }
+    it->history = all;
+    for (int64_t i = 0; i < n; i++)
+        all[i] = tn_history_epoch(history, i);
+    it->epochs = n;
+}
+
 /* The weights of the best epoch, where one was judged; those of now otherwise. */
 static void save_model(session *it, const tn_fit_result *result)
 {
@@ -135,8 +151,11 @@ static void write_text(const session *it, const tn_fit_result *result)
     static const char *const ends[] = {[TN_FIT_COMPLETE] = "trained",
                                        [TN_FIT_EARLY] = "stopped early, since nothing got better, after",
                                        [TN_FIT_STOPPED] = "stopped after"};
-    printf("%s %" PRId64 " epochs, %" PRId64 " steps, %.2f s\n", ends[result->end], result->progress.epoch,
-           result->progress.step, seconds_now() - it->progress.began);
+    if (it->progress.first_step < 0 && result->end == TN_FIT_COMPLETE)
+        printf("nothing to do: the run has its %" PRId64 " epochs; more of them, --epochs N, go on\n", it->epochs);
+    else
+        printf("%s %" PRId64 " epochs, %" PRId64 " steps, %.2f s\n", ends[result->end], result->progress.epoch,
+               result->progress.step, seconds_now() - it->progress.began);
     int64_t best = result->progress.best_epoch;
     if (best > 0 && best <= it->epochs) {
         const tn_epoch *e = &it->history[best - 1];
@@ -152,12 +171,20 @@ static void write_text(const session *it, const tn_fit_result *result)
         puts("nothing is saved without --out DIR");
 }
 
+static bool has_checkpoint(const char *folder)
+{
+    char path[PATH_SIZE];
+    return snprintf(path, sizeof path, "%s/last.safetensors", folder) < PATH_SIZE && access(path, F_OK) == 0;
+}
+
 static int report_failure(session *it)
 {
     char text[TN_ERROR_MESSAGE_SIZE + 64];
     bool diverged = tn_error_code() == TN_ERROR_ANOMALY;
-    report("train", "%s%s", input_file_message(&it->run.file, text, sizeof text),
-           diverged && it->asked->out ? "; the last good checkpoint is kept" : "");
+    const char *kept = !diverged || !it->asked->out     ? ""
+                       : has_checkpoint(it->asked->out) ? "; the last good checkpoint is kept"
+                                                        : "; that was before the first checkpoint";
+    report("train", "%s%s", input_file_message(&it->run.file, text, sizeof text), kept);
     if (it->asked->out && it->epochs) {
         tn_error_clear();
         run_folder_write_history(it->asked->out, it->history, it->epochs);
@@ -184,6 +211,12 @@ static int train(session *it, train_options *asked)
         progress_end(&it->progress);
     }
     if (asked->out && !tn_error_code()) {
+        take_history(it, result.history);
+        if (it->epochs > asked->epochs) {
+            report("train", "--epochs: found %" PRId64 ", but the run in '%s' has %" PRId64 " already: needed more",
+                   asked->epochs, asked->out, it->epochs);
+            return EXIT_MISUSED;
+        }
         run_folder_write_history(asked->out, it->history, it->epochs);
         save_model(it, &result);
         if (asked->resume)

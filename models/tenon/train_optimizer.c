@@ -50,11 +50,11 @@ static bool all_known(const knob *knobs, int n, int chosen, const char *word)
 
 static tn_optimizer *make_optimizer(const train_options *asked, const tn_list *parameters)
 {
-    const double lr = asked->lr >= 0 ? asked->lr : 0.01;
+    const double lr = asked->lr;
     tn_adam_options adam = {.lr = lr, .amsgrad = asked->amsgrad};
     switch ((enum optimizer_kind)asked->optimizer) {
     case OPTIMIZER_SGD:
-        return tn_sgd(parameters, &(tn_sgd_options){.lr = asked->lr >= 0 ? lr : 0.1});
+        return tn_sgd(parameters, &(tn_sgd_options){.lr = lr});
     case OPTIMIZER_ADAM:
         return tn_adam(parameters, &adam);
     case OPTIMIZER_ADAMW:
@@ -62,7 +62,7 @@ static tn_optimizer *make_optimizer(const train_options *asked, const tn_list *p
     case OPTIMIZER_RMSPROP:
         return tn_rmsprop(parameters, &(tn_rmsprop_options){.lr = lr});
     case OPTIMIZER_LBFGS:
-        return tn_lbfgs(parameters, &(tn_lbfgs_options){.lr = asked->lr >= 0 ? lr : 1,
+        return tn_lbfgs(parameters, &(tn_lbfgs_options){.lr = lr,
                                                         .max_iter = asked->max_iter,
                                                         .history_size = asked->history_size,
                                                         .strong_wolfe = asked->strong_wolfe});
@@ -118,7 +118,7 @@ bool train_optimizer(const train_options *asked, tn_module *net, tn_optimizer **
         number("eta-min", NULL, asked->eta_min, 1 << SCHEDULE_COSINE | 1 << SCHEDULE_PLATEAU),
         whole("t-max", NULL, asked->t_max, 1 << SCHEDULE_COSINE),
         whole("warmup", NULL, asked->warmup, 1 << SCHEDULE_WARMUP),
-        whole("schedule-patience", NULL, asked->schedule_patience, 1 << SCHEDULE_PLATEAU),
+        whole("lr-patience", NULL, asked->schedule_patience, 1 << SCHEDULE_PLATEAU),
     };
     enum { KNOBS = sizeof knobs / sizeof *knobs, RATES = sizeof rates / sizeof *rates };
     if (!all_known(knobs, KNOBS, asked->optimizer, optimizer_words[asked->optimizer]) ||

@@ -7,13 +7,20 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
+#include "data_options.h"
 #include "json_words.h"
 #include "report.h"
 #include "run_folder.h"
 
+static const double default_rates[] = {[OPTIMIZER_SGD] = 0.1,
+                                       [OPTIMIZER_ADAM] = 0.01,
+                                       [OPTIMIZER_ADAMW] = 0.01,
+                                       [OPTIMIZER_RMSPROP] = 0.01,
+                                       [OPTIMIZER_LBFGS] = 1};
+
 static train_options defaults(void)
 {
-    return (train_options){.data = data_defaults(),
+    return (train_options){.data = data_not_given(),
                            .validation = 0.2,
                            .net = {.hidden = {.size = {16, 16}, .count = 2}},
                            .epochs = 100,
@@ -163,6 +170,10 @@ enum options_outcome train_read(train_options *it, train_words *kept, int argc, 
         report_hint("train");
         return OPTIONS_WRONG;
     }
+    if (!data_complete("train", &it->data))
+        return OPTIONS_WRONG;
+    if (it->lr < 0)
+        it->lr = default_rates[it->optimizer];
     if (it->schedule == SCHEDULE_COSINE && it->t_max == 0)
         it->t_max = it->epochs; /* and stays so when the run is given more of them */
     return OPTIONS_GO_ON;

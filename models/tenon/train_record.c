@@ -76,9 +76,9 @@ void train_run_write(const train_run *it, train_options *asked, const char *fold
         write_record(to, it, asked, &words);
         bool lost = ferror(to) != 0;
         if ((fclose(to) != 0) + lost == 0 && run_folder_path(path, folder, "run.json"))
-            tn_file_replace(path, &(tn_file_piece){text, length}, 1, "run_folder");
+            tn_file_replace(path, &(tn_file_piece){text, length}, 1, "--out");
     } else {
-        TN_FAIL(TN_ERROR_MEMORY, "run_folder", "no memory for run.json");
+        TN_FAIL(TN_ERROR_MEMORY, "--out", "no memory for run.json");
     }
     free(text);
     train_words_free(&words);

@@ -17,7 +17,7 @@ static void choose_task(train_run *it, const train_options *asked, tn_dataset *a
     m->shape = asked->net;
     m->shape.inputs = tn_size(tn_dataset_x(all), 1);
     m->shape.outputs = 1;
-    if (!data_is_made(&asked->data))
+    if (data_kind(&asked->data) == DATA_FILE)
         m->label = asked->data.label ? asked->data.label : "-1";
     if (asked->data.regression) {
         m->task = TASK_REGRESSION;
@@ -54,14 +54,15 @@ static void make_data(train_run *it, const train_options *asked)
     tn_error_context("--validation");
     if (tn_error_code())
         return;
-    if (!asked->raw && !data_is_made(&asked->data))
+    if (!asked->raw && data_kind(&asked->data) == DATA_FILE)
         standardise(it);
     it->train = model_dataset(&it->model, it->train);
     if (it->validation)
         it->validation = model_dataset(&it->model, it->validation);
 }
 
-static int make_loader(train_run *it, const train_options *asked)
+/* The size of a batch is part of the record of the run. */
+static int make_loader(train_run *it, train_options *asked)
 {
     int64_t n = tn_dataset_size(it->train), size = asked->batch_size;
     if (size > n && !tn_error_code()) {
@@ -69,14 +70,14 @@ static int make_loader(train_run *it, const train_options *asked)
         return EXIT_MISUSED;
     }
     if (size == 0)
-        size = asked->optimizer == OPTIMIZER_LBFGS || n < 32 ? n : 32;
+        asked->batch_size = size = asked->optimizer == OPTIMIZER_LBFGS || n < 32 ? n : 32;
     it->loader = tn_loader_new(it->train, &(tn_loader_options){.batch_size = size,
                                                                .shuffle = true,
                                                                .seed = (uint64_t)asked->data.seed});
     return EXIT_DONE;
 }
 
-int train_run_make(train_run *it, const train_options *asked)
+int train_run_make(train_run *it, train_options *asked)
 {
     tn_torch_generator generator;
     *it = (train_run){.file = {.copy = -1}};

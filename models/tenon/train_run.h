@@ -18,7 +18,7 @@ typedef struct train_run {
 } train_run;
 
 /* An exit code: EXIT_MISUSED has been told of; otherwise an error may be pending. */
-int train_run_make(train_run *it, const train_options *asked);
+int train_run_make(train_run *it, train_options *asked);
 void train_run_free(train_run *it);
 
 /* Writes run.json. */

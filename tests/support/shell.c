@@ -47,7 +47,8 @@ static void run(const char *line)
 {
     static char command[8192];
     snprintf(command, sizeof command,
-             "cd '%s' && DATA='" TENON_TEST_DATA "' && tenon() { '" TENON_COMMAND "' \"$@\"; } && { %s\n} >'%s' 2>'%s'",
+             "cd '%s' && DATA='" TENON_TEST_DATA "' && TENON='" TENON_COMMAND "' && tenon() { \"$TENON\" \"$@\"; } && "
+             "{ %s\n} >'%s' 2>'%s'",
              shell_path(""), line, shell_path(".out"), shell_path(".err"));
     int status = system(command);
     shell_last.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

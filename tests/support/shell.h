@@ -14,8 +14,8 @@ typedef struct shell_outcome {
 /* What the last call left. */
 extern shell_outcome shell_last;
 
-/* Runs the line with `tenon` in it meaning the built command and $DATA the tests' data, in a scratch folder that is
- * made at first and removed at exit. */
+/* Runs the line with `tenon` in it meaning the built command (a function; "$TENON" is the program itself, to be sent
+ * signals) and $DATA the tests' data, in a scratch folder that is made at first and removed at exit. */
 void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, and fails unless the exit code is that and all of `said`, separated by '|', stand on stdout (code 0) or

@@ -136,6 +136,11 @@ typedef struct tn_fit_result {
  * cost    of the steps; one pass more over the gradients, to see that they are finite */
 TN_API tn_status tn_fit(const tn_fit_options *options, tn_fit_result *result);
 
+/* Row i of such a history, from 0.
+ * errors  TN_ERROR_NULL, TN_ERROR_SHAPE, TN_ERROR_DTYPE (not a history), TN_ERROR_INDEX (no such row); all zeros then
+ * cost    O(1) */
+TN_API tn_epoch tn_history_epoch(tn_tensor *history, int64_t i);
+
 TN_END
 
 #endif

@@ -1,0 +1,24 @@
+/* Which options each kind of data has, and what they are when they are not given. */
+#ifndef TENON_DATA_OPTIONS_H
+#define TENON_DATA_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "option_rows.h"
+
+/* Nothing is given. */
+data_options data_not_given(void);
+
+enum data_kind { DATA_MOONS, DATA_CIRCLES, DATA_BLOBS, DATA_FILE };
+
+/* By asked->name. */
+enum data_kind data_kind(const data_options *asked);
+
+/* Gives what asked->name has and was not given its default; false if something was given that it does not have, which
+ * is said in the name of the command. */
+bool data_complete(const char *command, data_options *asked);
+
+/* The same for a name that is a file's in any case. */
+void data_complete_file(data_options *asked);
+
+#endif
