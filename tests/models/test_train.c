@@ -76,8 +76,8 @@ static void resumed(void **state)
 {
     static const char *const optimizers[] = {"sgd --momentum 0.9", "adam --amsgrad", "adamw", "rmsprop --centered",
                                              "lbfgs --strong-wolfe"};
-    static const char *const schedules[] = {"step --step-size 2", "cosine --t-max 6", "warmup", "plateau --lr-patience 1",
-                                            "exponential"};
+    static const char *const schedules[] = {"step --step-size 2", "cosine --t-max 6", "warmup",
+                                            "plateau --lr-patience 1", "exponential"};
     (void)state;
     for (int i = 0; i < 5; i++) {
         char line[200], a[8], b[8];
@@ -136,7 +136,8 @@ static void tables(void **state)
     shell_write("other.csv", "a,c\n1,4\n");
     shell_expect(1, "other.csv|'c'|needs 'b'", "tenon predict kinds other.csv");
     shell_expect(0, "trained 5 epochs",
-                 "cut -d, -f1,2 kinds.csv >two.csv; tenon train two.csv --label a --regression --epochs 5 --out numbers");
+                 "cut -d, -f1,2 kinds.csv >two.csv; tenon train two.csv --label a --regression --epochs 5 "
+                 "--out numbers");
     shell_expect(0, "rmse|R^2", "tenon eval numbers two.csv");
     shell_expect(0, "prediction\n", "tenon predict numbers two.csv");
 }
@@ -190,7 +191,8 @@ static void kept(void **state)
     same_runs("kept", "before");
     shell_expect(3, "epoch 1, step|the loss is|before the first checkpoint",
                  "tenon train moons --optimizer sgd --lr 1000 --momentum 0.99 --out away");
-    shell_expect(3, "is kept", "tenon train moons --optimizer sgd --lr 1000 --momentum 0.99 --save-every 1 --out away2");
+    shell_expect(3, "is kept",
+                 "tenon train moons --optimizer sgd --lr 1000 --momentum 0.99 --save-every 1 --out away2");
     shell_expect(0, "checksum right|nan", "tenon inspect away2/last.safetensors");
     shell_expect(0, "trained 1 epochs", "tenon train moons --samples 100 --epochs 1 --out kept --force");
     shell_write("file", "");
