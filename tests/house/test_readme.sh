@@ -20,25 +20,55 @@ if [ -z "$SANITIZE" ]; then
     fi
 fi
 
+# C that is quoted from a model stands there, line by line.
+n=2
+while :; do
+    block c $n README.md >"$work/quoted"
+    [ -s "$work/quoted" ] || break
+    found=no
+    for file in models/*.c; do
+        awk 'NR == FNR { want[++n] = $0; next } { $0 == want[at + 1] ? at++ : at = $0 == want[1]; if (at == n) { ok = 1; exit } }
+            END { exit !ok }' "$work/quoted" "$file" && found=yes
+    done
+    [ $found = yes ] || fail "README's C block $n is in no model: $(head -1 "$work/quoted")"
+    n=$((n + 1))
+done
+
 # A number is a #, and a column is as wide as it likes.
 normal() {
     sed -E 's/-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?/#/g; s/ +/ /g; s/ $//'
 }
 
+# The lines of a block that begin with "$ " are commands, those below what each says. They run in a folder of their own,
+# where later ones find the files of earlier ones.
+run_block() {
+    awk -v to="$work/step" '/^\$ / { n++; print substr($0, 3) >(to "." n ".command"); printf "" >(to "." n ".expected"); next }
+        { print >(to "." n ".expected") }' "$1"
+}
+
+mkdir "$work/shown"
 n=1
 shown=0
 while :; do
+    rm -f "$work"/step.*
     block console $n README.md >"$work/console"
     [ -s "$work/console" ] || break
-    command=$(sed -n '1s/^\$ //p' "$work/console")
-    case $command in
-    "build/release/tenon "*)
-        sed 1d "$work/console" | normal >"$work/expected"
-        eval "$BUILD/tenon ${command#* }" </dev/null >"$work/output" 2>&1 || fail "$command ends with an error"
-        normal <"$work/output" | diff "$work/expected" - >"$work/difference" || { fail "$command says something else"; cat "$work/difference"; }
-        shown=$((shown + 1))
-        ;;
-    esac
+    run_block "$work/console"
+    i=1
+    while [ -e "$work/step.$i.command" ]; do
+        command=$(cat "$work/step.$i.command")
+        case $command in
+        *"build/release/tenon "*)
+            line=$(printf '%s' "$command" | sed "s|build/release/tenon|$BUILD/tenon|g")
+            (cd "$work/shown" && eval "$line" </dev/null >"$work/output" 2>&1) || fail "$command ends with an error"
+            normal <"$work/step.$i.expected" >"$work/expected"
+            normal <"$work/output" | diff "$work/expected" - >"$work/difference" ||
+                { fail "$command says something else"; cat "$work/difference"; }
+            shown=$((shown + 1))
+            ;;
+        esac
+        i=$((i + 1))
+    done
     n=$((n + 1))
 done
 [ $shown -gt 0 ] || fail "README shows no run of tenon"
