@@ -10,8 +10,6 @@
 #include "options.h"
 #include "report.h"
 
-
-
 static void inspect_npy(inspection *found, const char *path)
 {
     found->array = tn_load_npy(path);
