@@ -117,10 +117,12 @@ tn_tensor *tn_cross_entropy_with(tn_tensor *x, tn_tensor *target, const tn_cross
                  tn_dtype_name((tn_dtype)target->dtype));
         return NULL;
     }
-    tn_tensor *logs = tn_log_softmax(x, class_dim(x));
-    if (!logs)
-        return NULL;
-    return probabilities ? of_probabilities(logs, target, options) : of_classes(logs, target, options);
+    tn_tensor *logs = tn_log_softmax(x, class_dim(x)), *loss = NULL;
+    if (logs)
+        loss = probabilities ? of_probabilities(logs, target, options) : of_classes(logs, target, options);
+    if (!loss)
+        tn_error_context(name); /* in front of nll_loss, say */
+    return loss;
 }
 
 tn_tensor *tn_cross_entropy(tn_tensor *x, tn_tensor *target, tn_reduction reduction)
