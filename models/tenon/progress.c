@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,23 +31,34 @@ progress progress_begin(int64_t epochs, bool json)
                       .valid_loss = (double)NAN};
 }
 
-static void write_time(double seconds)
+/* "1:05:09", "4:07" */
+static void format_time(char *text, size_t size, double seconds)
 {
     int64_t s = seconds < 1e9 ? (int64_t)(seconds + 0.5) : 1000000000;
     if (s >= 3600)
-        fprintf(stderr, "%" PRId64 ":%02d:%02d", s / 3600, (int)(s / 60 % 60), (int)(s % 60));
+        snprintf(text, size, "%" PRId64 ":%02d:%02d", s / 3600, (int)(s / 60 % 60), (int)(s % 60));
     else
-        fprintf(stderr, "%d:%02d", (int)(s / 60), (int)(s % 60));
+        snprintf(text, size, "%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
-static void write_bar(const progress *it, double share)
+/* In so many columns and a blank; nothing in fewer than ten. */
+static void write_bar(const progress *it, double share, int width)
 {
-    enum { WIDTH = 20 };
-    int full = (int)(share * WIDTH);
+    width = width > 20 ? 20 : width;
+    int full = (int)(share * width);
+    if (width < 10)
+        return;
     fputs(it->color ? "\033[32m" : "[", stderr);
-    for (int i = 0; i < WIDTH; i++)
+    for (int i = 0; i < width; i++)
         fputc(i < full ? '#' : '-', stderr);
-    fputs(it->color ? "\033[0m" : "]", stderr);
+    fputs(it->color ? "\033[0m " : "] ", stderr);
+}
+
+/* Columns that a line may have; one that is longer would go on below, and stay there. */
+static int columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col - 1 : 79;
 }
 
 void progress_step(progress *it, const tn_fit_step *step)
@@ -60,13 +72,16 @@ void progress_step(progress *it, const tn_fit_step *step)
     double all = (double)(it->epochs * step->batches);
     double done = (double)((step->epoch - 1) * step->batches + step->batch + 1);
     double rate = (double)(step->step - it->first_step) / (now - it->began);
-    fprintf(stderr, "\r\033[Kepoch %" PRId64 "/%" PRId64 " ", step->epoch, it->epochs);
-    write_bar(it, done / all);
-    fprintf(stderr, " loss %.4g", step->mean_loss);
-    if (isfinite(it->valid_loss))
-        fprintf(stderr, "  valid %.4g", it->valid_loss);
-    fprintf(stderr, "  %.0f steps/s  eta ", rate);
-    write_time((all - done) / rate);
+    char head[64], losses[64], eta[32], rest[160];
+    int width = columns();
+    format_time(eta, sizeof eta, (all - done) / rate);
+    int used = snprintf(head, sizeof head, "epoch %" PRId64 "/%" PRId64 " ", step->epoch, it->epochs);
+    snprintf(losses, sizeof losses, isfinite(it->valid_loss) ? "loss %.4g  valid %.4g" : "loss %.4g", step->mean_loss,
+             it->valid_loss);
+    int more = snprintf(rest, sizeof rest, "%s  %.0f steps/s  eta %s", losses, rate, eta);
+    fprintf(stderr, "\r\033[K%.*s", width, head);
+    write_bar(it, done / all, width - used - more - 3);
+    fprintf(stderr, "%.*s", width > used ? width - used : 0, rest);
     fflush(stderr);
 }
 
