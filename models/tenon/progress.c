@@ -41,12 +41,12 @@ static void format_time(char *text, size_t size, double seconds)
         snprintf(text, size, "%d:%02d", (int)(s / 60), (int)(s % 60));
 }
 
-/* In so many columns and a blank; nothing in fewer than ten. */
+/* In so many columns and a blank; nothing in fewer than six. */
 static void write_bar(const progress *it, double share, int width)
 {
     width = width > 20 ? 20 : width;
     int full = (int)(share * width);
-    if (width < 10)
+    if (width < 6)
         return;
     fputs(it->color ? "\033[32m" : "[", stderr);
     for (int i = 0; i < width; i++)
