@@ -48,6 +48,8 @@ typedef struct tni_module_class {
     tn_object_class object; /* destroy is tni_module_destroy */
     /* y in the innermost scope, or NULL with an error. place: of this module, NULL for the outermost. */
     tn_tensor *(*forward)(tn_module *module, tn_tensor *x, const tni_place *place);
+    /* A loss: of an input and a target; its forward is then tni_loss_forward. NULL: it is none. */
+    tn_tensor *(*loss)(tn_module *module, tn_tensor *input, tn_tensor *target);
     /* A module of this class and these settings without parameters, buffers and children, in the innermost scope; NULL:
      * tn_object_new is all that takes. */
     tn_module *(*bare)(const tn_module *module);
@@ -71,6 +73,9 @@ void tni_module_destroy(void *object);
 bool tni_module_ready(const tn_module *module, const char *function);
 
 const char *tni_module_shown_name(const tn_module *module);
+
+/* Refuses: a loss takes two tensors. */
+tn_tensor *tni_loss_forward(tn_module *module, tn_tensor *x, const tni_place *place);
 
 /* The dtypes that parameters may have. */
 tn_status tni_module_check_dtype(const char *function, tn_dtype dtype);

@@ -10,22 +10,45 @@ typedef struct user_module {
     void *context;
 } user_module;
 
-static tn_tensor *forward(tn_module *module, tn_tensor *x, const tni_place *place)
+static const user_module *of(const tn_module *module)
 {
-    (void)place;
-    const user_module *self = (const user_module *)(const void *)module;
-    tn_scope scope = tn_scope_begin();
-    tn_tensor *y = self->kind.forward(module, x, self->context);
+    return (const user_module *)(const void *)module;
+}
+
+/* What the user's function gave, out of its scope. */
+static tn_tensor *result(const user_module *self, tn_scope scope, tn_tensor *y, const tn_tensor *x,
+                         const tn_tensor *target)
+{
     if (!y && !tn_error_code())
         TN_FAIL(TN_ERROR_STATE, self->kind.name, "forward gave no tensor and raised no error");
     if (tn_error_code())
         y = NULL;
-    else if (y == x)
+    else if (y == x || y == target)
         tn_adopt(tn_retain(y));
     if (y)
         y = tn_scope_escape(scope, y);
     tn_scope_end(scope);
     return y;
+}
+
+static tn_tensor *forward(tn_module *module, tn_tensor *x, const tni_place *place)
+{
+    const user_module *self = of(module);
+    if (!self->kind.forward)
+        return tni_loss_forward(module, x, place);
+    tn_scope scope = tn_scope_begin();
+    return result(self, scope, self->kind.forward(module, x, self->context), x, NULL);
+}
+
+static tn_tensor *loss(tn_module *module, tn_tensor *input, tn_tensor *target)
+{
+    const user_module *self = of(module);
+    if (!self->kind.forward_loss) {
+        TN_FAIL(TN_ERROR_ARGUMENT, "forward_loss", "%s is no loss, needed one, or tn_forward", self->kind.name);
+        return NULL;
+    }
+    tn_scope scope = tn_scope_begin();
+    return result(self, scope, self->kind.forward_loss(module, input, target, self->context), input, target);
 }
 
 static void destroy(void *object)
@@ -38,7 +61,7 @@ static void destroy(void *object)
 
 static const char *name(const tn_module *module)
 {
-    return ((const user_module *)(const void *)module)->kind.name;
+    return of(module)->kind.name;
 }
 
 static tn_module *bare(const tn_module *module)
@@ -51,6 +74,7 @@ static tn_module *bare(const tn_module *module)
 static const tni_module_class user_class = {
     .object = {.name = "Module", .bytes = sizeof(user_module), .destroy = destroy},
     .forward = forward,
+    .loss = loss,
     .bare = bare,
     .name = name,
 };
@@ -62,7 +86,10 @@ bool tni_module_copies(const tn_module *module)
 
 tn_module *tn_module_new(const tn_module_kind *kind, void *context)
 {
-    const char *missing = !kind ? "kind" : !kind->name ? "kind.name" : !kind->forward ? "kind.forward" : NULL;
+    const char *missing = !kind                                    ? "kind"
+                          : !kind->name                            ? "kind.name"
+                          : !kind->forward && !kind->forward_loss ? "kind.forward"
+                                                                   : NULL;
     if (tn_error_code())
         return NULL;
     if (missing) {
@@ -81,7 +108,7 @@ void *tn_module_context(const tn_module *module)
 {
     if (!tni_module_ready(module, "module_context"))
         return NULL;
-    return tni_module_type(module) == &user_class ? ((const user_module *)(const void *)module)->context : NULL;
+    return tni_module_type(module) == &user_class ? of(module)->context : NULL;
 }
 
 /* Only these take registrations: the others know what they have. */

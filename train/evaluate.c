@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 #include <tenon/autograd.h>
 #include <tenon/extend.h>
 #include <tenon/losses.h>
@@ -43,6 +44,13 @@ static tn_tensor *like_output(const char *function, tn_tensor *output, tn_tensor
     return target && !same_shape(output, target) ? tn_reshape(target, tn_sizes(output), tn_ndim(output)) : target;
 }
 
+tn_tensor *tn_module_loss(tn_tensor *output, tn_tensor *target, void *module)
+{
+    if (output && target && tn_numel(output) == tn_numel(target))
+        target = like_output("module_loss", output, target);
+    return tn_forward_loss(module, output, target);
+}
+
 tn_tensor *tni_loss_of(const char *function, const tni_loss *loss, tn_tensor *output, tn_tensor *target)
 {
     if (!output || tn_error_code())
@@ -69,15 +77,26 @@ tn_tensor *tni_loss_of(const char *function, const tni_loss *loss, tn_tensor *ou
     }
 }
 
+/* Whether its outputs are logits of classes. */
+static bool knows_classes(const tni_loss *loss)
+{
+    static const char *const names[] = {"BCEWithLogitsLoss", "CrossEntropyLoss", "NLLLoss"};
+    if (!loss->function)
+        return loss->kind == TN_FIT_BCE || loss->kind == TN_FIT_CROSS_ENTROPY;
+    const char *name = loss->function == tn_module_loss ? tn_module_name(loss->context) : NULL;
+    for (int i = 0; name && i < 3; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /* The share of a batch that is right; NaN where there are no classes. */
 static double accuracy_of(const tni_loss *loss, tn_tensor *output, tn_tensor *target)
 {
     const bool classes = target && !tn_is_floating_point(tn_tensor_dtype(target));
-    if (loss->function || !classes || tn_ndim(target) != 1 || tn_error_code())
+    if (!classes || tn_ndim(target) != 1 || tn_error_code() || !knows_classes(loss))
         return (double)NAN;
-    if (loss->kind == TN_FIT_CROSS_ENTROPY)
-        return tn_accuracy(output, target);
-    return loss->kind == TN_FIT_BCE ? tn_binary_accuracy(output, target) : (double)NAN;
+    return tn_accuracy(output, target);
 }
 
 static tn_status sum_up(const char *function, tn_module *module, tn_loader *batches, const tni_loss *loss,

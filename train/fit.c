@@ -27,6 +27,12 @@ typedef struct fit {
 
 enum { NUMBERS = 4 };
 
+static tni_loss loss_asked(const tn_fit_options *o)
+{
+    return o->loss_module ? (tni_loss){o->loss, tn_module_loss, o->loss_module}
+                          : (tni_loss){o->loss, o->loss_function, o->loss_context};
+}
+
 static tn_status check(const tn_fit_options *o)
 {
     const double from_zero[] = {o->min_delta, o->save_seconds, o->clip_norm, o->clip_value};
@@ -51,7 +57,10 @@ static tn_status check(const tn_fit_options *o)
         return TN_FAIL(TN_ERROR_ARGUMENT, function, "monitor is %d, which is none", (int)o->monitor);
     if (o->monitor == TN_MONITOR_ACCURACY && !o->validation)
         return TN_FAIL(TN_ERROR_ARGUMENT, function, "the accuracy is to be watched, and there is no validation");
-    return tni_check_loss(function, &(tni_loss){o->loss, o->loss_function, o->loss_context});
+    if (o->loss_module && o->loss_function)
+        return TN_FAIL(TN_ERROR_ARGUMENT, function, "there are a loss_module and a loss_function, needed one of them");
+    const tni_loss loss = loss_asked(o);
+    return tni_check_loss(function, &loss);
 }
 
 static bool is_to_stop(const fit *f)
@@ -259,7 +268,7 @@ tn_status tn_fit(const tn_fit_options *options, tn_fit_result *result)
         return tn_error_code();
     fit f = {.options = options,
              .run = {.options = options},
-             .loss = {options->loss, options->loss_function, options->loss_context}};
+             .loss = loss_asked(options)};
     tn_scope scope = tn_scope_begin();
     f.parameters = tn_parameters(options->module);
     if (!tn_error_code() && !tni_run_open(&f.run) && (!options->resume || !tni_run_resume(&f.run)))

@@ -325,6 +325,61 @@ static void means_are_weighted(void **state)
     tn_scope_end(scope);
 }
 
+/* Trains a linear classifier of moons; the history's last row. */
+static const double *trained(tn_fit_options options, int64_t outputs)
+{
+    tn_fit_result result;
+    tn_torch_generator g;
+    tn_torch_manual_seed(&g, 4);
+    options.module = tn_linear_module(2, outputs, true, TN_FLOAT32);
+    options.validation = tn_make_moons(40, 0.1, 0, TN_FLOAT32);
+    tn_init_torch(options.module, &g, true);
+    options.optimizer = tn_sgd(tn_parameters(options.module), &(tn_sgd_options){.lr = 0.1});
+    options.train = tn_loader_new(options.validation, &(tn_loader_options){.batch_size = 16});
+    options.epochs = 3;
+    if (tn_fit(&options, &result))
+        fail_msg("%s", tn_error_message());
+    return tn_data_f64(result.history) + 14;
+}
+
+/* A loss as a module trains and scores as the kind of that name, labels being classes [n]. */
+static void loss_modules(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    const struct {
+        tn_fit_loss kind;
+        tn_module *module;
+        int64_t outputs;
+    } cases[] = {{TN_FIT_BCE, tn_bce_with_logits_module(NULL, NULL, TN_MEAN), 1},
+                 {TN_FIT_CROSS_ENTROPY, tn_cross_entropy_module(NULL), 2},
+                 {TN_FIT_MSE, tn_mse_loss_module(TN_MEAN), 1},
+                 {TN_FIT_L1, tn_l1_loss_module(TN_MEAN), 1},
+                 {TN_FIT_SMOOTH_L1, tn_smooth_l1_loss_module(1, TN_MEAN), 1}};
+    for (int i = 0; i < 5; i++) {
+        const double *one = trained((tn_fit_options){.loss = cases[i].kind}, cases[i].outputs);
+        const double *two = trained((tn_fit_options){.loss_module = cases[i].module}, cases[i].outputs);
+        for (int k = 0; k < 7; k++)
+            if (!(one[k] == two[k] || (isnan(one[k]) && isnan(two[k]))))
+                fail_msg("%s, column %d: %g with the module, %g with its kind", tn_module_name(cases[i].module), k,
+                         two[k], one[k]);
+        assert_true(isnan(one[5]) == (i > 1));
+    }
+    tn_score score;
+    tn_dataset *moons = tn_make_moons(10, 0.1, 0, TN_FLOAT32);
+    tn_module *net = tn_linear_module(2, 1, true, TN_FLOAT32);
+    assert_int_equal(tn_evaluate(net, moons, 0, tn_module_loss, cases[0].module, 4, &score), TN_OK);
+    assert_true(fabs(score.loss - log(2)) < 1e-7 && score.accuracy == 0.5);
+    assert_int_equal(tn_evaluate(net, moons, 0, tn_module_loss, net, 4, &score), TN_ERROR_ARGUMENT);
+    expect_error(TN_ERROR_ARGUMENT, "forward_loss: Linear is no loss");
+    const tn_fit_options both = {.module = net, .optimizer = tn_sgd(tn_parameters(net), NULL), .epochs = 1,
+                                 .train = tn_loader_new(moons, NULL), .loss_module = cases[0].module,
+                                 .loss_function = tn_module_loss};
+    assert_int_equal(tn_fit(&both, NULL), TN_ERROR_ARGUMENT);
+    expect_error(TN_ERROR_ARGUMENT, "fit: there are a loss_module and a loss_function");
+    tn_scope_end(scope);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -368,7 +423,8 @@ static int end(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {test(stopped_after_every_step), test(killed_while_saving), test(not_finite),
-                                       test(stops_early), test(means_are_weighted), test(refusals)};
+                                       test(stops_early), test(means_are_weighted), test(loss_modules),
+                                       test(refusals)};
     program = arguments[0];
     if (count == 7)
         return worker(arguments + 2);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tenon/list.h>
+#include <tenon/losses.h>
 #include <tenon/print.h>
 #include <tenon/random.h>
 #include <tenon/tensor.h>
@@ -92,6 +93,32 @@ TN_API tn_module *tn_embedding_module(int64_t num_embeddings, int64_t embedding_
  * errors  TN_ERROR_MEMORY */
 TN_API tn_module *tn_flatten_module(int start_dim, int end_dim);
 
+/* Losses as modules: the functions of tenon/losses.h with their settings; tn_forward_loss runs one, and
+ * tn_module_kind.forward_loss makes one of your own.
+ *
+ *     tn_module *loss = tn_bce_with_logits_module(NULL, pos_weight, TN_MEAN);
+ *     ...
+ *     tn_backward(tn_forward_loss(loss, tn_forward(net, x), y));
+ *
+ * weight, pos_weight  become buffers of these names; the module takes a reference. NULL: there is none
+ * beta, delta         PyTorch's are 1
+ * ignore_index        PyTorch's is -100
+ * options             NULL: all usual
+ * errors              TN_ERROR_MEMORY; tn_forward_loss: TN_ERROR_NULL, TN_ERROR_ARGUMENT (a module that is no loss), and
+ *                     those of the functions; tn_forward of a loss: TN_ERROR_ARGUMENT
+ * grad                as the functions
+ * source              torch.nn.MSELoss, L1Loss, SmoothL1Loss, HuberLoss, BCELoss, BCEWithLogitsLoss, NLLLoss,
+ *                     CrossEntropyLoss */
+TN_API tn_module *tn_mse_loss_module(tn_reduction reduction);
+TN_API tn_module *tn_l1_loss_module(tn_reduction reduction);
+TN_API tn_module *tn_smooth_l1_loss_module(double beta, tn_reduction reduction);
+TN_API tn_module *tn_huber_loss_module(double delta, tn_reduction reduction);
+TN_API tn_module *tn_bce_loss_module(tn_tensor *weight, tn_reduction reduction);
+TN_API tn_module *tn_bce_with_logits_module(tn_tensor *weight, tn_tensor *pos_weight, tn_reduction reduction);
+TN_API tn_module *tn_nll_loss_module(tn_tensor *weight, int64_t ignore_index, tn_reduction reduction);
+TN_API tn_module *tn_cross_entropy_module(const tn_cross_entropy_options *options);
+TN_API tn_tensor *tn_forward_loss(tn_module *loss, tn_tensor *input, tn_tensor *target);
+
 /* A module of your own. forward may use what was registered on the module (tn_named_parameter, tn_child) and returns
  * its result or NULL with an error; what it makes on the way dies.
  *
@@ -106,6 +133,8 @@ typedef struct tn_module_kind {
     const char *name; /* outlives the module */
     tn_tensor *(*forward)(tn_module *self, tn_tensor *x, void *context);
     void (*destroy)(void *context); /* NULL: nothing to do */
+    /* Of a loss instead of forward, or beside it: what tn_forward_loss calls. */
+    tn_tensor *(*forward_loss)(tn_module *self, tn_tensor *input, tn_tensor *target, void *context);
 } tn_module_kind;
 
 /* errors  TN_ERROR_NULL, TN_ERROR_MEMORY */

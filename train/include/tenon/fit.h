@@ -35,6 +35,12 @@ typedef enum tn_fit_loss {
 /* A loss of your own: a 0-dim tensor, or NULL with an error. */
 typedef tn_tensor *(*tn_loss_function)(tn_tensor *output, tn_tensor *target, void *context);
 
+/* Such a function whose context is a loss module (tn_bce_with_logits_module and its kin, or one of your own): for
+ * tn_evaluate; tn_fit takes the module itself. Labels that are as many as the outputs come in their shape and dtype,
+ * others as they are.
+ * errors  those of tn_forward_loss; then NULL */
+TN_API tn_tensor *tn_module_loss(tn_tensor *output, tn_tensor *target, void *module);
+
 /* What a net makes of a dataset. */
 typedef struct tn_score {
     double loss;     /* the mean over all samples */
@@ -84,6 +90,7 @@ typedef struct tn_fit_options {
     tn_fit_loss loss;
     tn_loss_function loss_function; /* replaces loss, unless NULL */
     void *loss_context;
+    tn_module *loss_module; /* the same, as a module: see tn_module_loss. What it is weighted by is not in checkpoints */
 
     tn_dataset *validation; /* NULL: none */
     int64_t validation_batch_size; /* 0: 1024 */
