@@ -52,26 +52,33 @@ static void put_numbers(strings *s, int slot, const char *key, tn_tensor *x)
     put(s, key, text);
 }
 
-static tn_named_tensor *list_tensors(const model *it, char (*names)[64])
+enum { NAME_SIZE = 64 };
+
+/* Parameters, then buffers: all of PyTorch's state_dict. */
+static void list_tensors(const model *it, tn_named_tensor *list, char (*names)[NAME_SIZE])
 {
-    int64_t n = tn_parameter_count(it->net);
-    tn_named_tensor *list = malloc((size_t)n * sizeof *list + 1);
-    for (int64_t i = 0; list && i < n; i++) {
-        tn_parameter_name(it->net, i, names[i], sizeof names[i]);
+    const int64_t n = tn_parameter_count(it->net), buffers = tn_buffer_count(it->net);
+    for (int64_t i = 0; i < n; i++) {
+        tn_parameter_name(it->net, i, names[i], NAME_SIZE);
         list[i] = (tn_named_tensor){names[i], tn_parameter(it->net, i)};
     }
-    return list;
+    for (int64_t i = 0; i < buffers; i++) {
+        tn_buffer_name(it->net, i, names[n + i], NAME_SIZE);
+        list[n + i] = (tn_named_tensor){names[n + i], tn_buffer(it->net, i)};
+    }
 }
 
 static void write_file(const model *it, const char *path, strings *s)
 {
-    int64_t n = tn_parameter_count(it->net);
-    char (*names)[64] = malloc((size_t)n * sizeof *names + 1);
-    tn_named_tensor *tensors = names ? list_tensors(it, names) : NULL;
-    if (tensors)
+    const int64_t n = tn_parameter_count(it->net) + tn_buffer_count(it->net);
+    char (*names)[NAME_SIZE] = malloc((size_t)n * sizeof *names + 1);
+    tn_named_tensor *tensors = malloc((size_t)n * sizeof *tensors + 1);
+    if (names && tensors) {
+        list_tensors(it, tensors, names);
         tn_save_safetensors(path, tensors, n, &(tn_safetensors_options){.metadata = s->list, .n_metadata = s->n});
-    else
+    } else {
         TN_FAIL(TN_ERROR_MEMORY, "save_model", "no memory for %" PRId64 " names", n);
+    }
     free(tensors);
     free(names);
 }

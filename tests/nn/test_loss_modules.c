@@ -1,5 +1,5 @@
-/* Losses as modules: each against its function, value and gradient, in both dtypes and all reductions, copied too; their
- * buffers; losses of the user's; refusals. */
+/* Losses as modules: each against its function, value and gradient, in both dtypes and all reductions, copied too;
+ * their buffers; losses of the user's; refusals. */
 #include <string.h>
 #include <tenon/tenon.h>
 
@@ -85,7 +85,8 @@ static pair cross_entropy_with(const material *m)
 {
     const tn_cross_entropy_options options = {.reduction = m->reduction, .label_smoothing = 0.125, .ignore = true,
                                               .ignore_index = 0, .weight = m->weight};
-    return (pair){tn_cross_entropy_module(&options), m->x, m->classes, tn_cross_entropy_with(m->x, m->classes, &options)};
+    return (pair){tn_cross_entropy_module(&options), m->x, m->classes,
+                  tn_cross_entropy_with(m->x, m->classes, &options)};
 }
 
 static const struct {

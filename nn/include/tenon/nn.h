@@ -104,8 +104,8 @@ TN_API tn_module *tn_flatten_module(int start_dim, int end_dim);
  * beta, delta         PyTorch's are 1
  * ignore_index        PyTorch's is -100
  * options             NULL: all usual
- * errors              TN_ERROR_MEMORY; tn_forward_loss: TN_ERROR_NULL, TN_ERROR_ARGUMENT (a module that is no loss), and
- *                     those of the functions; tn_forward of a loss: TN_ERROR_ARGUMENT
+ * errors              TN_ERROR_MEMORY; tn_forward_loss: TN_ERROR_NULL, TN_ERROR_ARGUMENT (a module that is no loss),
+ *                     and those of the functions; tn_forward of a loss: TN_ERROR_ARGUMENT
  * grad                as the functions
  * source              torch.nn.MSELoss, L1Loss, SmoothL1Loss, HuberLoss, BCELoss, BCEWithLogitsLoss, NLLLoss,
  *                     CrossEntropyLoss */

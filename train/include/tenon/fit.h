@@ -90,7 +90,7 @@ typedef struct tn_fit_options {
     tn_fit_loss loss;
     tn_loss_function loss_function; /* replaces loss, unless NULL */
     void *loss_context;
-    tn_module *loss_module; /* the same, as a module: see tn_module_loss. What it is weighted by is not in checkpoints */
+    tn_module *loss_module; /* the same, as a module: see tn_module_loss. Its weights are not in checkpoints */
 
     tn_dataset *validation; /* NULL: none */
     int64_t validation_batch_size; /* 0: 1024 */
