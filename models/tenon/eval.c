@@ -68,12 +68,9 @@ static void write_text(const judgement *it)
 
 static int evaluate(settings *asked)
 {
-    char text[TN_ERROR_MESSAGE_SIZE + 64];
-    tn_scope scope = tn_scope_begin();
     model m;
     input_file file = {.copy = -1};
     judgement found = {.rmse = (double)NAN, .r2 = (double)NAN};
-    int code = EXIT_DONE;
     model_load_from(&m, asked->run);
     asked->data.regression = m.task == TASK_REGRESSION;
     if (!asked->data.label)
@@ -83,19 +80,13 @@ static int evaluate(settings *asked)
         judge(&m, raw, &found);
     if (!tn_error_code() && !isfinite(found.score.loss))
         TN_FAIL(TN_ERROR_ANOMALY, "eval", "the loss is no finite number: the net does not fit such data");
-    if (tn_error_code()) {
-        report("eval", "%s", input_file_message(&file, text, sizeof text));
-        code = EXIT_FAILED;
-    } else if (asked->json) {
+    if (!tn_error_code() && asked->json)
         write_json(asked, &found);
-    } else {
+    else if (!tn_error_code())
         write_text(&found);
-    }
     model_free(&m);
     input_file_close(&file);
-    tn_error_clear();
-    tn_scope_end(scope);
-    return code;
+    return EXIT_DONE;
 }
 
 static void write_help(const option_row *rows, int n)

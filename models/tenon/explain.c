@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "explain.h"
+#include "option_rows.h"
 #include "options.h"
 #include "report.h"
 
@@ -134,7 +135,6 @@ static int explain(const settings *asked)
         return code;
     }
     tn_set_memory_limit(EXPLAIN_MEMORY);
-    tn_scope scope = tn_scope_begin();
     const bool read = explain_read(asked->expression, it, &why);
     tn_no_grad(); /* looking at it is not recorded */
     if (!read) {
@@ -146,9 +146,6 @@ static int explain(const settings *asked)
     } else if (asked->graph || explain_look(it->step[it->last].result, &facts)) {
         code = show(asked, it, asked->graph ? NULL : &facts);
     }
-    if (tn_error_code())
-        report("explain", "%s", tn_error_message());
-    tn_scope_end(scope);
     free(it);
     return code;
 }
@@ -185,30 +182,14 @@ int command_explain(int argc, char **argv)
 {
     settings asked = {0};
     const option_row rows[] = {
-        {.name = "svg",
-         .argument = "FILE",
-         .help = "draw the picture into FILE, device or pipe; '-': on standard output, instead of text",
-         .kind = &option_text,
-         .value = &asked.svg},
-        {.name = "graph",
-         .help = "show the graph that is recorded for the gradient instead; --svg and --dot draw it",
-         .kind = &option_flag,
-         .value = &asked.graph},
-        {.name = "dot",
-         .argument = "FILE",
-         .help = "with --graph: write it for Graphviz, where --svg would write the picture",
-         .kind = &option_text,
-         .value = &asked.dot},
-        {.name = "color",
-         .argument = "WHEN",
-         .help = "'auto' (on a terminal, unless NO_COLOR is set), 'always' or 'never'",
-         .kind = &option_choice,
-         .value = &asked.colour,
-         .words = colour_words},
-        {.name = "json",
-         .help = "one JSON object on one line instead of text; an error, on standard error, is one too",
-         .kind = &option_flag,
-         .value = &asked.json},
+        row_text("svg", "FILE", &asked.svg,
+                 "draw the picture into FILE, device or pipe; '-': on standard output, instead of text"),
+        row_flag("graph", &asked.graph,
+                 "show the graph that is recorded for the gradient instead; --svg and --dot draw it"),
+        row_text("dot", "FILE", &asked.dot, "with --graph: write it for Graphviz, where --svg would write the picture"),
+        row_choice("color", "WHEN", &asked.colour, colour_words,
+                   "'auto' (on a terminal, unless NO_COLOR is set), 'always' or 'never'"),
+        row_json(&asked.json),
     };
     int n = sizeof rows / sizeof *rows;
     switch (options_read_operand("explain", rows, n, argc, argv, &asked.expression, "an expression between quotes")) {

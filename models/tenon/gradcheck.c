@@ -7,6 +7,7 @@
 #include <tenon/tenon.h>
 
 #include "command.h"
+#include "option_rows.h"
 #include "options.h"
 #include "report.h"
 
@@ -189,28 +190,10 @@ int command_gradcheck(int argc, char **argv)
     settings asked = {.json = false};
     int first = argc;
     const option_row rows[] = {
-        {.name = "eps",
-         .argument = "X",
-         .help = "half the distance of a difference (1e-6)",
-         .kind = &option_number,
-         .value = &asked.options.eps,
-         .high = 1},
-        {.name = "atol",
-         .argument = "X",
-         .help = "a difference may be this (1e-5) ...",
-         .kind = &option_number,
-         .value = &asked.options.atol,
-         .high = 1},
-        {.name = "rtol",
-         .argument = "X",
-         .help = "... and this times the value more (1e-3)",
-         .kind = &option_number,
-         .value = &asked.options.rtol,
-         .high = 1},
-        {.name = "json",
-         .help = "one JSON object on one line instead of text; an error, on standard error, is one too",
-         .kind = &option_flag,
-         .value = &asked.json},
+        row_number("eps", &asked.options.eps, 0, 1, "half the distance of a difference (1e-6)"),
+        row_number("atol", &asked.options.atol, 0, 1, "a difference may be this (1e-5) ..."),
+        row_number("rtol", &asked.options.rtol, 0, 1, "... and this times the value more (1e-3)"),
+        row_json(&asked.json),
     };
     int n = sizeof rows / sizeof *rows;
     switch (options_read_operands("gradcheck", rows, n, argc, argv, &first)) {

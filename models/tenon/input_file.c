@@ -75,17 +75,24 @@ const char *input_file_path(const input_file *file)
     return file->path[0] ? file->path : file->name;
 }
 
-const char *input_file_message(const input_file *file, char *buf, int size)
+static void name_the_file(const input_file *file)
 {
-    const char *message = tn_error_message(), *at = file->path[0] ? strstr(message, file->path) : NULL;
-    if (!at)
-        return message;
-    snprintf(buf, (size_t)size, "%.*s%s%s", (int)(at - message), message, file->name, at + strlen(file->path));
-    return buf;
+    tn_error pending;
+    char text[2 * TN_ERROR_MESSAGE_SIZE];
+    tn_error_push(&pending);
+    const char *at = file->path[0] ? strstr(pending.message, file->path) : NULL;
+    if (at) {
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - pending.message), pending.message, file->name,
+                 at + strlen(file->path));
+        text[TN_ERROR_MESSAGE_SIZE - 1] = '\0';
+        strcpy(pending.message, text);
+    }
+    tn_error_pop(&pending);
 }
 
 void input_file_close(input_file *file)
 {
+    name_the_file(file);
     if (file->copy >= 0)
         close(file->copy);
     file->copy = -1;

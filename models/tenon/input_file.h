@@ -20,9 +20,7 @@ void input_file_open(input_file *file, const char *operand, const char *function
 /* What to give to a reader. */
 const char *input_file_path(const input_file *file);
 
-/* Puts the file's name in the place of the copy's in the pending error's message, into buf. */
-const char *input_file_message(const input_file *file, char *buf, int size);
-
+/* A pending error that names the copy names the file afterwards. */
 void input_file_close(input_file *file);
 
 #endif

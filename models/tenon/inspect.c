@@ -53,8 +53,6 @@ static void inspect_csv(inspection *found, const char *path, const inspect_setti
 
 static int inspect(const inspect_settings *asked)
 {
-    char text[TN_ERROR_MESSAGE_SIZE + 64];
-    tn_scope scope = tn_scope_begin();
     input_file file;
     input_file_open(&file, asked->path, "inspect");
     inspection found = {.name = file.name, .kind = file.kind};
@@ -73,16 +71,11 @@ static int inspect(const inspect_settings *asked)
     if (!tn_error_code())
         (asked->json ? inspect_write_json : inspect_write_text)(&found);
     int code = EXIT_DONE;
-    if (tn_error_code()) {
-        report("inspect", "%s", input_file_message(&file, text, sizeof text));
-        code = EXIT_FAILED;
-    } else if (found.sum == SUM_WRONG) {
+    if (!tn_error_code() && found.sum == SUM_WRONG) {
         report("inspect", "'%s': found a checksum that is not the file's: it was changed or damaged", file.name);
         code = EXIT_FAILED;
     }
     input_file_close(&file);
-    tn_error_clear();
-    tn_scope_end(scope);
     return code;
 }
 
@@ -105,21 +98,11 @@ int command_inspect(int argc, char **argv)
 {
     inspect_settings asked = {.json = false};
     const option_row rows[] = {
-        {.name = "label",
-         .argument = "COLUMN",
-         .help = "CSV: the column of labels, by name, or by number from 0 or from -1 backwards",
-         .kind = &option_text,
-         .value = &asked.label},
-        {.name = "delimiter",
-         .argument = "D",
-         .help = "CSV: what stands between fields: 'comma', 'semicolon' or 'tab' (comma)",
-         .kind = &option_choice,
-         .value = &asked.delimiter,
-         .words = delimiter_words},
-        {.name = "json",
-         .help = "one JSON object on one line instead of text; an error, on standard error, is one too",
-         .kind = &option_flag,
-         .value = &asked.json},
+        row_text("label", "COLUMN", &asked.label,
+                 "CSV: the column of labels, by name, or by number from 0 or from -1 backwards"),
+        row_choice("delimiter", "D", &asked.delimiter, delimiter_words,
+                   "CSV: what stands between fields: comma, semicolon or tab (comma)"),
+        row_json(&asked.json),
     };
     int n = sizeof rows / sizeof *rows;
     switch (options_read_operand("inspect", rows, n, argc, argv, &asked.path, "a file's name")) {

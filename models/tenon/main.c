@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <tenon/alloc.h>
+#include <tenon/error.h>
+#include <tenon/scope.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -67,6 +69,20 @@ static int refuse(const char *what, const char *name)
     return EXIT_MISUSED;
 }
 
+/* What a command makes dies behind it; an error that it leaves is said in its name. */
+static int run_command(const command *it, int argc, char **argv)
+{
+    tn_scope scope = tn_scope_begin();
+    int code = it->run(argc, argv);
+    if (tn_error_code()) {
+        report(it->name, "%s", tn_error_message());
+        code = code == EXIT_DONE ? EXIT_FAILED : code;
+    }
+    tn_error_clear();
+    tn_scope_end(scope);
+    return code;
+}
+
 static int command_help(int argc, char **argv)
 {
     if (argc < 2) {
@@ -81,7 +97,7 @@ static int command_help(int argc, char **argv)
         return EXIT_DONE;
     }
     char help[] = "--help", *asked[] = {argv[1], help, NULL};
-    return about->run(2, asked);
+    return run_command(about, 2, asked);
 }
 
 static int command_version(int argc, char **argv)
@@ -119,7 +135,7 @@ static int run(int argc, char **argv)
     const command *found = find_command(argv[1]);
     if (!found)
         return refuse(argv[1][0] == '-' ? "the option" : "the word", argv[1]);
-    return found->run(argc - 1, argv + 1);
+    return run_command(found, argc - 1, argv + 1);
 }
 
 /* --json or the beginning of it that getopt takes, wherever it stands: complaints of what is before it are JSON too. */

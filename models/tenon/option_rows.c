@@ -21,6 +21,12 @@ option_row row_number(const char *name, double *value, int64_t low, int64_t high
     return (option_row){name, "X", help, &option_number, value, low, high, NULL};
 }
 
+option_row row_sizes(const char *name, const char *argument, size_list *value, int64_t low, int64_t high,
+                     const char *help)
+{
+    return (option_row){name, argument, help, &option_sizes, value, low, high, NULL};
+}
+
 option_row row_text(const char *name, const char *argument, const char **value, const char *help)
 {
     return (option_row){.name = name, .argument = argument, .help = help, .kind = &option_text, .value = value};
@@ -69,9 +75,8 @@ int add_data_rows(option_row *rows, data_options *data)
 
 int add_net_rows(option_row *rows, net_shape *shape, int *dtype)
 {
-    rows[0] = (option_row){"hidden",       "N,N,...",      "widths of the hidden layers (16,16), or 'none'",
-                           &option_sizes,  &shape->hidden, 1,
-                           1000000,        NULL};
+    rows[0] = row_sizes("hidden", "N,N,...", &shape->hidden, 1, 1000000,
+                        "widths of the hidden layers (16,16), or 'none'");
     rows[1] = row_choice("activation", "NAME", &shape->activation, activation_words,
                          "between layers: relu, leaky_relu, sigmoid, tanh, gelu, silu or softplus (relu)");
     rows[2] = row_choice("dtype", "DTYPE", dtype, dtype_words, "float32 or float64 (float32)");

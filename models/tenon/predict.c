@@ -87,11 +87,8 @@ static void write_numbers(const model *m, tn_tensor *outputs)
 
 static int predict(const settings *asked)
 {
-    char text[TN_ERROR_MESSAGE_SIZE + 64];
-    tn_scope scope = tn_scope_begin();
     model m;
     input_file file = {.copy = -1};
-    int code = EXIT_DONE;
     model_load_from(&m, asked->run);
     if (!tn_error_code())
         input_file_open(&file, asked->data.name, "predict");
@@ -101,15 +98,9 @@ static int predict(const settings *asked)
         write_numbers(&m, outputs);
     else if (outputs)
         write_classes(&m, outputs);
-    if (tn_error_code()) {
-        report("predict", "%s", input_file_message(&file, text, sizeof text));
-        code = EXIT_FAILED;
-    }
     model_free(&m);
     input_file_close(&file);
-    tn_error_clear();
-    tn_scope_end(scope);
-    return code;
+    return EXIT_DONE;
 }
 
 static void write_help(const option_row *rows, int n)

@@ -179,16 +179,15 @@ static bool has_checkpoint(const char *folder)
 
 static int report_failure(session *it)
 {
-    char text[TN_ERROR_MESSAGE_SIZE + 64];
     bool diverged = tn_error_code() == TN_ERROR_ANOMALY;
     const char *kept = !diverged || !it->asked->out     ? ""
                        : has_checkpoint(it->asked->out) ? "; the last good checkpoint is kept"
                                                         : "; that was before the first checkpoint";
-    report("train", "%s%s", input_file_message(&it->run.file, text, sizeof text), kept);
-    if (it->asked->out && it->epochs) {
-        tn_error_clear();
+    input_file_close(&it->run.file);
+    report("train", "%s%s", tn_error_message(), kept);
+    tn_error_clear();
+    if (it->asked->out && it->epochs)
         run_folder_write_history(it->asked->out, it->history, it->epochs);
-    }
     return diverged ? EXIT_DIVERGED : EXIT_FAILED;
 }
 
@@ -232,7 +231,6 @@ int command_train(int argc, char **argv)
 {
     train_options asked;
     train_words kept;
-    tn_scope scope = tn_scope_begin();
     session it = {.asked = &asked, .run = {.file = {.copy = -1}}};
     int code = EXIT_MISUSED;
     switch (train_read(&asked, &kept, argc, argv)) {
@@ -249,7 +247,5 @@ int command_train(int argc, char **argv)
     train_run_free(&it.run);
     free(it.history);
     train_words_free(&kept);
-    tn_error_clear();
-    tn_scope_end(scope);
     return code;
 }
