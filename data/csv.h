@@ -41,4 +41,10 @@ tn_status tni_csv_walk(tni_csv *c, tn_status (*field)(void *context, int64_t row
 /* "line 2, column 3: 'text' what" */
 tn_status tni_csv_wrong(const tni_csv *c, const tni_field *f, const char *what);
 
+/* The delimiter and the comment of options: what a number may have is refused. */
+tn_status tni_csv_check_marks(const char *caller, const tn_csv_options *options);
+
+/* Whether the text is a whole number, with a minus or without, and which. */
+bool tni_csv_whole_number(const char *text, int64_t *value);
+
 #endif

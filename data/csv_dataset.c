@@ -112,8 +112,7 @@ static tn_status take_name(void *context, int64_t row, const tni_field *f)
     return TN_OK;
 }
 
-/* A whole number with a sign or without; false for other text. */
-static bool whole_number(const char *text, int64_t *value)
+bool tni_csv_whole_number(const char *text, int64_t *value)
 {
     bool minus = *text == '-';
     text += minus;
@@ -144,7 +143,7 @@ static tn_status find_label(plan *p, const tni_words *names)
             p->label = i;
         }
     int64_t number;
-    if (p->label < 0 && whole_number(label, &number) && number < p->csv.columns && number >= -p->csv.columns)
+    if (p->label < 0 && tni_csv_whole_number(label, &number) && number < p->csv.columns && number >= -p->csv.columns)
         p->label = number < 0 ? number + p->csv.columns : number;
     return p->label >= 0 ? TN_OK
                          : tni_input_fail(p->csv.input, TN_ERROR_NAME, __FILE__, __LINE__,
@@ -245,15 +244,22 @@ static bool is_mark(char c)
             !((c | 32) >= 'a' && (c | 32) <= 'z'));
 }
 
+tn_status tni_csv_check_marks(const char *caller, const tn_csv_options *o)
+{
+    if (is_mark(o->delimiter) && is_mark(o->comment) &&
+        (!o->comment || o->comment != (o->delimiter ? o->delimiter : ',')))
+        return TN_OK;
+    return TN_FAIL(TN_ERROR_ARGUMENT, caller, "the %s is byte %d, needed what no number has",
+                   is_mark(o->delimiter) ? "comment" : "delimiter",
+                   (unsigned char)(is_mark(o->delimiter) ? o->comment : o->delimiter));
+}
+
 static tn_status check_options(const tn_csv_options *o)
 {
     if (o->dtype != TN_FLOAT32 && o->dtype != TN_FLOAT64)
         return TN_FAIL(TN_ERROR_DTYPE, function, "dtype is %s, needed float32 or float64", tn_dtype_name(o->dtype));
-    if (!is_mark(o->delimiter) || !is_mark(o->comment) ||
-        (o->comment && o->comment == (o->delimiter ? o->delimiter : ',')))
-        return TN_FAIL(TN_ERROR_ARGUMENT, function, "the %s is byte %d, needed what no number has",
-                       is_mark(o->delimiter) ? "comment" : "delimiter",
-                       (unsigned char)(is_mark(o->delimiter) ? o->comment : o->delimiter));
+    if (tni_csv_check_marks(function, o))
+        return tn_error_code();
     if (o->classes < 0 || o->classes > TN_MAX_CLASSES || (o->class_names && o->classes == 0))
         return TN_FAIL(TN_ERROR_ARGUMENT, function, "classes is %" PRId64 ", needed %d to %d", o->classes,
                        o->class_names != NULL, TN_MAX_CLASSES);

@@ -1,5 +1,6 @@
-/* Writing .npy and safetensors: round trips, every allocation and every file operation failing, checksums, deep nesting
- * and other headers that are too large to keep as files. Reading is tested by tests/hostile and tests/fuzz. */
+/* Writing .npy and safetensors: round trips, every allocation and every file operation failing (those of CSV too),
+ * checksums, deep nesting and other headers that are too large to keep as files. Reading is tested by tests/hostile and
+ * tests/fuzz. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,7 +164,7 @@ static int fault_rename(void *context, const char *from, const char *to)
 static void full_disk(void **state)
 {
     (void)state;
-    for (int format = 0; format < 2; format++)
+    for (int format = 0; format < 3; format++)
         for (int at = 0, past = 0; !past; at++) {
             tn_scope scope = tn_scope_begin();
             tn_tensor *x = sample(TN_FLOAT64);
@@ -178,7 +179,9 @@ static void full_disk(void **state)
             fault.calls = 0;
             fault.number = at % 2 ? ENOSPC : EIO;
             tn_set_file_operations(&table);
-            tn_status status = format ? save_with_sum(x) : tn_save_npy(x, scratch_path);
+            tn_status status = format == 2 ? tn_save_csv(scratch_path, tn_feature_dataset(x), NULL)
+                               : format    ? save_with_sum(x)
+                                           : tn_save_npy(x, scratch_path);
             tn_error_clear();
             tn_set_file_operations(&fault.real);
             past = fault.calls <= at;

@@ -133,6 +133,24 @@ typedef struct tn_csv_options {
  * cost     O(file), three walks */
 TN_API tn_dataset *tn_load_csv(const char *path, const tn_csv_options *options);
 
+/* Writes a dataset as such a table: tn_load_csv with the same options, its dtype and header given, reads the same bits
+ * back. Numbers have the fewest digits that do so, NaN is nan; classes that have names are words, which are numbered
+ * anew in the order of their bytes where class_names does not say how. Fields stand in quotes where they need them;
+ * lines end in LF.
+ * dataset  of tensors: x [n, features], y [n] or none; at least one sample and one feature
+ * dtype    of x and y: floats (16 bits and 8 as float32), integers but uint64, bool
+ * options  NULL: all zero. header: AUTO writes one if the dataset has names of columns; where those are missing x0, x1
+ *          ... stand in for them. label: the name of y's column, which is the last one, or its number; NULL: "label",
+ *          the last one. finite refuses nan and inf; comment is what readers will step over; the other fields do not
+ *          count
+ * errors   common; TN_ERROR_ARGUMENT (a dataset of a function, or without samples, a delimiter or comment as in
+ *          tn_load_csv, what is not finite), TN_ERROR_SHAPE, TN_ERROR_DTYPE, TN_ERROR_NAME (no column of that number),
+ *          TN_ERROR_INDEX (a class without a name among those that have one), TN_ERROR_DEVICE (on meta). What stood at
+ *          path stays then
+ * cost     O(elements)
+ * source   RFC 4180 */
+TN_API tn_status tn_save_csv(const char *path, tn_dataset *dataset, const tn_csv_options *options);
+
 TN_END
 
 #endif
