@@ -1,15 +1,17 @@
-/* tenon summary: the layers of a net as a table. */
+/* tenon summary: the layers of a net, of one that was trained or of one that is described, as a table. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <tenon/tenon.h>
 
 #include "command.h"
+#include "model_file.h"
 #include "net.h"
 #include "options.h"
 #include "report.h"
 
 typedef struct settings {
-    net_shape shape;
+    const char *run; /* NULL: the rest says what the net is */
+    net_shape shape; /* numbers below 0 while they are not given */
     int64_t batch;
     int dtype;
 } settings;
@@ -22,14 +24,18 @@ static int put(void *context, const char *text, size_t bytes)
 static int summary(const settings *asked)
 {
     tn_scope scope = tn_scope_begin();
-    tn_dtype dtype = dtype_of_word(asked->dtype);
-    tn_module *net = net_build(&asked->shape, dtype);
-    tn_summary_write(net, (int64_t[]){asked->batch, asked->shape.inputs}, 2, dtype, put, stdout);
+    model m = {.shape = asked->shape, .dtype = dtype_of_word(asked->dtype)};
+    if (asked->run)
+        model_load_from(&m, asked->run);
+    else
+        m.net = net_build(&m.shape, m.dtype);
+    tn_summary_write(m.net, (int64_t[]){asked->batch, m.shape.inputs}, 2, m.dtype, put, stdout);
     int code = EXIT_DONE;
     if (tn_error_code()) {
         report("summary", "%s", tn_error_message());
         code = EXIT_FAILED;
     }
+    model_free(&m);
     tn_error_clear();
     tn_scope_end(scope);
     return code;
@@ -37,22 +43,49 @@ static int summary(const settings *asked)
 
 static void write_help(const option_row *rows, int n)
 {
-    puts("Usage: tenon summary [OPTION]...\n\n"
+    puts("Usage: tenon summary [DIR] [OPTION]...\n\n"
          "Shows the layers of a net: name, class, output shape, dtype, parameters, multiply-adds, bytes.\n"
-         "No weights are made.\n\n"
+         "DIR is the folder of a run of 'tenon train --out DIR', or a model.safetensors; without it the\n"
+         "options say what the net is, and no weights are made.\n\n"
          "Options:");
     options_write_help(rows, n);
     puts("\nExamples:\n"
          "  tenon summary                                            the net that 'tenon train moons' trains\n"
-         "  tenon summary --inputs 784 --hidden 128 --outputs 10     one for images of 28 x 28, ten classes\n"
-         "  tenon summary --hidden 64,64,64 --batch 32               what a batch of 32 costs\n\n"
-         "Exit code: 0 done, 1 failed (sizes that 64 bits do not hold, output lost), 2 called wrongly.");
+         "  tenon summary run --batch 32                             what 32 samples cost the net in run/\n"
+         "  tenon summary --inputs 784 --hidden 128 --outputs 10     one for images of 28 x 28, ten classes\n\n"
+         "Exit code: 0 done, 1 failed (no such net, sizes that 64 bits do not hold, output lost), 2 called\n"
+         "wrongly.");
+}
+
+/* The rows before --batch describe a net, which the one in the folder does itself. */
+static bool check(settings *asked, const option_row *rows)
+{
+    const bool given[] = {asked->shape.inputs > 0, asked->shape.hidden.count >= 0, asked->shape.outputs > 0,
+                          asked->shape.activation >= 0, asked->dtype >= 0};
+    for (int i = 0; asked->run && i < 5; i++)
+        if (given[i]) {
+            report("summary", "--%s: found also '%s', a net that is there: needed one of them", rows[i].name,
+                   asked->run);
+            report_hint("summary");
+            return false;
+        }
+    if (!given[0])
+        asked->shape.inputs = 2;
+    if (!given[1])
+        asked->shape.hidden = (size_list){.size = {16, 16}, .count = 2};
+    if (!given[2])
+        asked->shape.outputs = 1;
+    if (!given[3])
+        asked->shape.activation = 0;
+    if (!given[4])
+        asked->dtype = 0;
+    return true;
 }
 
 int command_summary(int argc, char **argv)
 {
     settings asked = {
-        .shape = {.inputs = 2, .outputs = 1, .hidden = {.size = {16, 16}, .count = 2}}, .batch = 1, .dtype = 0};
+        .shape = {.inputs = -1, .outputs = -1, .hidden.count = -1, .activation = -1}, .batch = 1, .dtype = -1};
     const option_row rows[] = {
         {.name = "inputs",
          .argument = "N",
@@ -81,6 +114,12 @@ int command_summary(int argc, char **argv)
          .kind = &option_choice,
          .value = &asked.shape.activation,
          .words = activation_words},
+        {.name = "dtype",
+         .argument = "DTYPE",
+         .help = "float32 or float64 (float32)",
+         .kind = &option_choice,
+         .value = &asked.dtype,
+         .words = dtype_words},
         {.name = "batch",
          .argument = "N",
          .help = "samples that go through at once (1)",
@@ -88,15 +127,9 @@ int command_summary(int argc, char **argv)
          .value = &asked.batch,
          .low = 1,
          .high = 1000000000},
-        {.name = "dtype",
-         .argument = "DTYPE",
-         .help = "float32 or float64 (float32)",
-         .kind = &option_choice,
-         .value = &asked.dtype,
-         .words = dtype_words},
     };
-    int n = sizeof rows / sizeof *rows;
-    switch (options_read("summary", rows, n, argc, argv)) {
+    int n = sizeof rows / sizeof *rows, first = argc;
+    switch (options_read_operands("summary", rows, n, argc, argv, &first)) {
     case OPTIONS_HELP:
         write_help(rows, n);
         return EXIT_DONE;
@@ -105,5 +138,11 @@ int command_summary(int argc, char **argv)
     case OPTIONS_GO_ON:
         break;
     }
-    return summary(&asked);
+    if (argc - first > 1) {
+        report("summary", "found also '%s', needed one folder of a run at most", argv[first + 1]);
+        report_hint("summary");
+        return EXIT_MISUSED;
+    }
+    asked.run = first < argc ? argv[first] : NULL;
+    return check(&asked, rows) ? summary(&asked) : EXIT_MISUSED;
 }

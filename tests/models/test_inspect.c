@@ -104,7 +104,14 @@ static void summary(void **state)
         shell_expect(0, "337", "tenon summary --activation %s", words[i]);
     shell_expect(2, "needed 'relu' or ", "tenon summary --activation relo");
     shell_expect(2, "did you mean '--hidden'?", "tenon summary --hiden 4");
-    shell_expect(2, "found 'x', needed options only", "tenon summary x");
+    shell_expect(2, "found also 'y', needed one folder", "tenon summary x y");
+    shell_expect(2, "--hidden: found also 'x', a net that is there", "tenon summary x --hidden 4");
+    shell_expect(1, "tenon summary: |'x'", "tenon summary x");
+    shell("tenon train moons --samples 40 --hidden 5 --activation gelu --dtype float64 --epochs 1 --out run");
+    shell_expect(0, "layer |0 |Linear |[3, 5]|float64|15|1 |GELU|2 |Linear|[3, 1]|all |21|45|168\n",
+                 "tenon summary run --batch 3");
+    shell_expect(0, "|all |21|15|168\n", "tenon summary run/model.safetensors");
+    shell_expect(1, "tenon summary: |run.json", "tenon summary run/run.json");
     shell_expect(0, "Usage: tenon summary|Examples:", "tenon help summary");
 }
 
