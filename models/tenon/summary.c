@@ -23,22 +23,14 @@ static int put(void *context, const char *text, size_t bytes)
 
 static int summary(const settings *asked)
 {
-    tn_scope scope = tn_scope_begin();
     model m = {.shape = asked->shape, .dtype = dtype_of_word(asked->dtype)};
     if (asked->run)
         model_load_from(&m, asked->run);
     else
         m.net = net_build(&m.shape, m.dtype);
     tn_summary_write(m.net, (int64_t[]){asked->batch, m.shape.inputs}, 2, m.dtype, put, stdout);
-    int code = EXIT_DONE;
-    if (tn_error_code()) {
-        report("summary", "%s", tn_error_message());
-        code = EXIT_FAILED;
-    }
     model_free(&m);
-    tn_error_clear();
-    tn_scope_end(scope);
-    return code;
+    return EXIT_DONE;
 }
 
 static void write_help(const option_row *rows, int n)
