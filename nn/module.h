@@ -84,9 +84,6 @@ tn_status tni_module_check_dtype(const char *function, tn_dtype dtype);
 bool tni_module_copies(const tn_module *module);
 bool tni_module_can_copy(const tn_module *module);
 
-/* A copy on META, in the innermost scope. */
-tn_module *tni_module_to_meta(const tn_module *module);
-
 /* Puts a tensor, which the module then holds (NULL: a name without tensor), under a new name. */
 tn_status tni_module_put(const char *function, tn_module *module, const char *name, tn_tensor *tensor, bool buffer);
 

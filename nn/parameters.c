@@ -1,5 +1,6 @@
-/* Parameters and buffers of a tree of modules: by number, by name ("0.weight"), all of them, in another dtype or on
- * another device. A module's own come before its children's, in the order they were registered. */
+/* Parameters and buffers of a tree of modules: by number, by name ("0.weight"), all of them. A module's own come before
+ * its children's, in the order they were registered. A tensor may stand in several places: it has a name in each, as in
+ * PyTorch's state_dict, and is one among the parameters, as in parameters(). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,9 +16,34 @@ static inline bool counts(const tni_parameter *p, kind which)
     return p->tensor && p->buffer == (which == BUFFERS);
 }
 
+/* The first place of a tensor, in a walk that ends there. */
+typedef struct search {
+    const tn_tensor *tensor;
+    const tni_parameter *place;
+} search;
+
+static bool look_for(tn_module *module, void *context)
+{
+    search *it = context;
+    for (int i = 0; i < module->n_parameters && !it->place; i++)
+        if (counts(&module->parameters[i], PARAMETERS) && module->parameters[i].tensor == it->tensor)
+            it->place = &module->parameters[i];
+    return !it->place;
+}
+
+/* Whether no place before this one has the same tensor: nobody else may hold it, or else the walk tells. */
+static bool is_first(tn_module *root, const tni_parameter *place)
+{
+    search it = {.tensor = place->tensor};
+    if (tn_use_count(place->tensor) > 1)
+        tni_module_each(root, look_for, &it);
+    return !it.place || it.place == place;
+}
+
 typedef struct sum {
+    tn_module *root;
     kind which;
-    int64_t count, numel;
+    int64_t count, numel; /* numel: of distinct parameters */
 } sum;
 
 static bool add_up(tn_module *module, void *context)
@@ -26,14 +52,15 @@ static bool add_up(tn_module *module, void *context)
     for (int i = 0; i < module->n_parameters; i++)
         if (counts(&module->parameters[i], total->which)) {
             total->count++;
-            total->numel += tn_numel(module->parameters[i].tensor);
+            if (total->which == PARAMETERS && is_first(total->root, &module->parameters[i]))
+                total->numel += tn_numel(module->parameters[i].tensor);
         }
     return true;
 }
 
 static sum sum_of(const tn_module *module, kind which, const char *function)
 {
-    sum total = {.which = which};
+    sum total = {.root = (tn_module *)module, .which = which};
     if (tni_module_ready(module, function))
         tni_module_each((tn_module *)module, add_up, &total);
     return total;
@@ -55,6 +82,7 @@ int64_t tn_buffer_count(const tn_module *module)
 }
 
 typedef struct collection {
+    tn_module *root;
     tn_tensor **tensors;
     int64_t n;
 } collection;
@@ -63,7 +91,7 @@ static bool collect(tn_module *module, void *context)
 {
     collection *all = context;
     for (int i = 0; i < module->n_parameters; i++)
-        if (counts(&module->parameters[i], PARAMETERS))
+        if (counts(&module->parameters[i], PARAMETERS) && is_first(all->root, &module->parameters[i]))
             all->tensors[all->n++] = module->parameters[i].tensor;
     return true;
 }
@@ -74,7 +102,7 @@ tn_list *tn_parameters(const tn_module *module)
     if (tn_error_code())
         return NULL;
     const size_t bytes = (size_t)(n > 0 ? n : 1) * sizeof(tn_tensor *);
-    collection all = {.tensors = tn_allocate(bytes, "parameters")};
+    collection all = {.root = (tn_module *)module, .tensors = tn_allocate(bytes, "parameters")};
     if (!all.tensors)
         return NULL;
     tni_module_each((tn_module *)module, collect, &all);
@@ -197,68 +225,4 @@ tn_tensor *tn_named_parameter(const tn_module *module, const char *name)
 tn_tensor *tn_named_buffer(const tn_module *module, const char *name)
 {
     return named(module, BUFFERS, name, "named_buffer");
-}
-
-/* What a conversion makes of a tensor: the same kind of leaf, in memory of its own. TN_DTYPE_NONE: on META. */
-static tn_tensor *converted(tn_tensor *from, tn_dtype dtype)
-{
-    if (dtype == TN_DTYPE_NONE)
-        return tn_to_device(tn_detach(from), (tn_device){TN_META, 0});
-    bool floating = tn_is_floating_point(tn_tensor_dtype(from));
-    tn_tensor *detached = tn_detach(from);
-    tn_tensor *to = !floating || tn_tensor_dtype(from) == dtype ? tn_clone(detached) : tn_to(detached, dtype);
-    if (to && tn_requires_grad(from))
-        tn_requires_grad_(to, true);
-    return to;
-}
-
-static tn_module *copy_module(const tn_module *module, tn_dtype dtype)
-{
-    const tni_module_class *type = tni_module_type(module);
-    tn_module *copy = type->bare ? type->bare(module) : tn_object_new(&type->object);
-    if (!copy)
-        return NULL;
-    copy->evaluating = module->evaluating;
-    for (int i = 0; i < module->n_parameters && !tn_error_code(); i++) {
-        const tni_parameter *p = &module->parameters[i];
-        tn_tensor *tensor = p->tensor ? converted(p->tensor, dtype) : NULL;
-        if (!tn_error_code())
-            tni_module_put("module_to", copy, p->name, tensor, p->buffer);
-    }
-    for (int64_t i = 0; i < module->n_children && !tn_error_code(); i++) {
-        tn_module *child = copy_module(module->children[i].module, dtype);
-        if (child)
-            tni_module_put_child("module_to", copy, module->children[i].name, child);
-    }
-    return tn_error_code() ? NULL : copy;
-}
-
-static bool copies(tn_module *module, void *context)
-{
-    (void)context;
-    return tni_module_copies(module);
-}
-
-bool tni_module_can_copy(const tn_module *module)
-{
-    return tni_module_each((tn_module *)module, copies, NULL);
-}
-
-tn_module *tni_module_to_meta(const tn_module *module)
-{
-    return copy_module(module, TN_DTYPE_NONE);
-}
-
-tn_module *tn_module_to(const tn_module *module, tn_dtype dtype)
-{
-    if (!tni_module_ready(module, "module_to") || tni_module_check_dtype("module_to", dtype))
-        return NULL;
-    tn_scope scope = tn_scope_begin();
-    tn_module *copy = copy_module(module, dtype);
-    if (copy)
-        copy = tn_scope_escape(scope, copy);
-    else
-        tn_error_context("module_to");
-    tn_scope_end(scope);
-    return copy;
 }

@@ -51,10 +51,12 @@ static int64_t multiply_adds(const tn_module *module, const tn_tensor *y)
 static int64_t bytes_below(const tn_module *module)
 {
     int64_t bytes = 0;
-    for (int64_t i = 0; i < tn_parameter_count(module); i++) {
-        const tn_tensor *p = tn_parameter(module, i);
+    tn_list *all = tn_parameters(module);
+    for (int64_t i = 0; i < tn_list_size(all); i++) {
+        const tn_tensor *p = tn_list_get(all, i);
         bytes += tn_numel(p) * (int64_t)tn_itemsize(tn_tensor_dtype(p));
     }
+    tn_drop(&all);
     return bytes;
 }
 
@@ -73,9 +75,7 @@ static tn_tensor *run(table *t, tn_module *module, tn_tensor *x, const char *nam
         r.parameters = tn_parameter_numel(module);
         r.multiply_adds = multiply_adds(module, y);
         r.bytes = bytes_below(module);
-        t->total.parameters += r.parameters;
         t->total.multiply_adds += r.multiply_adds;
-        t->total.bytes += r.bytes;
         return put_row(t, &r) == TN_OK ? y : NULL;
     }
     for (int64_t i = 0; i < module->n_children && y; i++) {
@@ -101,12 +101,14 @@ tn_status tn_summary_write(const tn_module *module, const int64_t *input_size, i
     tn_scope scope = tn_scope_begin();
     tn_grad_mode mode = tn_no_grad();
     const bool on_meta = tni_module_can_copy(module);
-    tn_module *copy = on_meta ? tni_module_to_meta(module) : (tn_module *)module;
+    tn_module *copy = on_meta ? tn_module_to_device(module, (tn_device){TN_META, 0}) : (tn_module *)module;
     const bool training = copy && !copy->evaluating;
     if (copy)
         tn_module_eval(copy);
     tn_tensor *x = on_meta ? tn_empty_on(input_size, ndim, dtype, (tn_device){TN_META, 0})
                            : tn_zeros(input_size, ndim, dtype);
+    t.total.parameters = tn_parameter_numel(module);
+    t.total.bytes = bytes_below(module);
     if (copy && x && put(&t, heading) == TN_OK && run(&t, copy, x, ""))
         put_row(&t, &t.total);
     if (copy && !on_meta)

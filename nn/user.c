@@ -67,7 +67,7 @@ static const char *name(const tn_module *module)
 static tn_module *bare(const tn_module *module)
 {
     TN_FAIL(TN_ERROR_NOT_IMPLEMENTED, "module_to", "%s is a module of the user's, which is not copied: needed "
-            "one that is made with parameters of that dtype", name(module));
+            "tn_module_to_ and its kin, which move it where it stands", name(module));
     return NULL;
 }
 

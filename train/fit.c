@@ -85,6 +85,16 @@ static tn_status check_loss_value(const fit *f, double value)
     return fail_step(f, text);
 }
 
+/* The first name of a parameter of the module. */
+static void name_of(const tn_module *module, const tn_tensor *parameter, char *name, size_t size)
+{
+    const int64_t n = tn_parameter_count(module);
+    int64_t i = 0;
+    while (i + 1 < n && tn_parameter(module, i) != parameter)
+        i++;
+    tn_parameter_name(module, i, name, size);
+}
+
 static tn_status check_gradients(const fit *f)
 {
     char name[TNI_SHOWN_NAME], text[128];
@@ -92,7 +102,7 @@ static tn_status check_gradients(const fit *f)
         tn_tensor *grad = tn_grad_of(tn_list_get(f->parameters, i));
         if (!grad || tni_is_finite(grad) || tn_error_code())
             continue;
-        tn_parameter_name(f->options->module, i, name, sizeof name);
+        name_of(f->options->module, tn_list_get(f->parameters, i), name, sizeof name);
         snprintf(text, sizeof text, "the gradient of '%s' is nan or infinite in places", name);
         return fail_step(f, text);
     }

@@ -172,8 +172,9 @@ TN_API tn_status tn_sequential_append(tn_module *sequential, tn_module *child);
 TN_API tn_module *tn_mlp(const int64_t *sizes, int n_sizes, tn_dtype dtype);
 
 /* The parameters in PyTorch's order of registration (weight before bias, child after child), number 0 to
- * tn_parameter_count - 1, or by name. The tensor belongs to the module.
- * tn_parameter_numel  the number of all their elements
+ * tn_parameter_count - 1, or by name. The tensor belongs to the module. One that stands in several places (tied
+ * weights) has a number and a name in each, as in PyTorch's state_dict.
+ * tn_parameter_numel  the number of all their elements, each tensor once
  * tn_parameter_name   writes the name into buf, cut to size and terminated, and returns the length of the whole name,
  *                     as snprintf does; buf may be NULL if size is 0. (A module may come under another one later, so
  *                     names are made when asked for)
@@ -186,7 +187,7 @@ TN_API tn_tensor *tn_parameter(const tn_module *module, int64_t i);
 TN_API int tn_parameter_name(const tn_module *module, int64_t i, char *buf, size_t size);
 TN_API tn_tensor *tn_named_parameter(const tn_module *module, const char *name);
 
-/* All parameters in that order, for an optimizer.
+/* All parameters in that order, each tensor once, for an optimizer.
  * errors  TN_ERROR_NULL, TN_ERROR_MEMORY; then NULL
  * source  torch.nn.Module.parameters */
 TN_API tn_list *tn_parameters(const tn_module *module);
@@ -219,10 +220,39 @@ TN_API bool tn_module_is_training(const tn_module *module);
  * source  torch.nn.Module.apply */
 TN_API tn_status tn_module_apply(tn_module *module, bool (*function)(tn_module *module, void *context), void *context);
 
-/* A new module of the same structure with the parameters converted to dtype, sharing none. The original stays as it is.
+/* A new module of the same structure in another dtype, or on another device, sharing no tensor. The original stays as
+ * it is. Integer buffers keep their dtype; who requires a gradient, and train or eval, are as they were.
+ * module  without modules of tn_module_new, which are moved where they stand alone
  * dtype   float32 or float64
- * errors  TN_ERROR_NULL, TN_ERROR_DTYPE, TN_ERROR_MEMORY */
+ * device  meta from either, cpu from cpu
+ * errors  TN_ERROR_NULL, TN_ERROR_DTYPE, TN_ERROR_DEVICE (from meta to cpu, to cuda), TN_ERROR_NOT_IMPLEMENTED (a
+ *         module of the user's), TN_ERROR_MEMORY */
 TN_API tn_module *tn_module_to(const tn_module *module, tn_dtype dtype);
+TN_API tn_module *tn_module_to_device(const tn_module *module, tn_device device);
+
+/* The same where the module stands: what PyTorch's module.to does.
+ *   to_         floating parameters, buffers and gradients are converted. The tensors stay the same objects; an
+ *               optimizer's memory of them does not change its dtype, so make the optimizer afterwards
+ *   to_device_  the module gets new tensors where the device is another one, with the gradients; whoever holds the old
+ *               ones (an optimizer) keeps those
+ *   to_empty_   new tensors without gradients in any case, whose elements are undefined until an initialisation or
+ *               tn_load fills them: the way of a net that was made on meta to the cpu
+ * Tensors that stand in several places stay one.
+ *
+ *     tn_set_default_device((tn_device){TN_META, 0});
+ *     tn_module *net = make_large_net();
+ *     tn_set_default_device((tn_device){TN_CPU, 0});
+ *     tn_module_to_empty_(net, (tn_device){TN_CPU, 0});
+ *     tn_load(net, "large.safetensors");
+ *
+ * dtype, device  as above; to_empty_: cpu or meta
+ * errors  TN_ERROR_NULL, TN_ERROR_DTYPE, TN_ERROR_DEVICE (from meta to cpu: see to_empty_; to cuda), TN_ERROR_MEMORY;
+ *         then nothing has changed
+ * cost    O(elements), twice the memory on the way
+ * source  torch.nn.Module.to, to_empty */
+TN_API tn_status tn_module_to_(tn_module *module, tn_dtype dtype);
+TN_API tn_status tn_module_to_device_(tn_module *module, tn_device device);
+TN_API tn_status tn_module_to_empty_(tn_module *module, tn_device device);
 
 /* Initialisations: fill all Linear layers of the module, in order.
  * tn_init_normal  weight ~ N(0, 1/in), row by row, drawn in float64 and rounded to the dtype, biases zero. With rng
