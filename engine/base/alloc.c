@@ -19,7 +19,7 @@
 #define ALIGNMENT ((size_t)64)
 #define LARGE_STEP ((size_t)64 << 10)      /* large blocks, with their header, are multiples of it */
 #define MOST_BYTES ((size_t)1 << 39)       /* no request above it is passed on: the sanitizers end the process for it */
-#define FIRST_MIDDLE_EXPONENT 10           /* TNI_SMALL_LIMIT == 1 << 10 */
+#define FIRST_MIDDLE_EXPONENT 12           /* TNI_SMALL_LIMIT == 1 << 12 */
 
 enum { LARGE_ENTRIES = 512 };
 
@@ -34,9 +34,7 @@ typedef struct large_entry {
 } large_entry;
 
 _Atomic int tni_alloc_careful = TNI_EXACT_BLOCKS;
-/* A thread keeps this much at most: half of it in small classes, each a sixteenth of that, half in middle ones. */
-static _Atomic size_t thread_limit = (size_t)16 << 20;
-_Atomic size_t tni_class_limit = ((size_t)16 << 20) / 32;
+_Atomic size_t tni_thread_limit = (size_t)16 << 20;
 
 /* One lock for the list of caches and the large blocks; no allocator is called while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -84,7 +82,7 @@ static void add_counts(const tni_block_cache *cache, tn_memory_stats *stats)
     stats->allocations += atomic_load_explicit(&cache->large_allocations, memory_order_relaxed);
     stats->live_blocks += atomic_load_explicit(&cache->large_live_blocks, memory_order_relaxed);
     stats->live_bytes += atomic_load_explicit(&cache->large_live_bytes, memory_order_relaxed);
-    for (int class = 0; class < TNI_SMALL_CLASSES + TNI_MIDDLE_CLASSES; class++) {
+    for (int class = 0; class < TNI_CLASSES; class++) {
         const tni_size_class *size = &cache->classes[class];
         int64_t made = atomic_load_explicit(&size->allocations, memory_order_relaxed);
         int64_t live = made - atomic_load_explicit(&size->releases, memory_order_relaxed);
@@ -130,7 +128,7 @@ static void take_lock(void)
     pthread_mutex_lock(&lock);
 }
 
-/* Classes of 1 KiB * 2^e * {5/4, 6/4, 7/4, 2}. bytes in (TNI_SMALL_LIMIT, TNI_MIDDLE_LIMIT]. */
+/* Classes of 4 KiB * 2^e * {5/4, 6/4, 7/4, 2}. bytes in (TNI_SMALL_LIMIT, TNI_MIDDLE_LIMIT]. */
 static int middle_class(size_t bytes, size_t *rounded)
 {
     int exponent = 63 - __builtin_clzll((unsigned long long)(bytes - 1)), shift = exponent - 2;
@@ -216,26 +214,24 @@ static void empty_class(tni_block_cache *cache, int class)
     while (size->head) {
         tni_free_block *block = size->head;
         size->head = block->next;
-        size->kept_bytes -= class_size(class);
-        cache->middle_kept -= class >= TNI_SMALL_CLASSES ? class_size(class) : 0;
+        cache->kept -= class_size(class);
         source_give(block, class_size(class), class_size(class));
     }
 }
 
 static void empty_cache(tni_block_cache *cache)
 {
-    for (int class = 0; class < TNI_SMALL_CLASSES + TNI_MIDDLE_CLASSES; class++)
+    for (int class = 0; class < TNI_CLASSES; class++)
         empty_class(cache, class);
 }
 
-/* Gives middle classes back in turn until at most `kept` bytes stay. In turn, so that a class in use is not emptied
- * each time. */
-static void empty_middle(tni_block_cache *cache, size_t kept)
+/* Gives classes back in turn until at most `kept` bytes stay. In turn, so that a class in use is not emptied each
+ * time. */
+static void empty_to(tni_block_cache *cache, size_t kept)
 {
-    while (cache->middle_kept > kept) {
-        int class = TNI_SMALL_CLASSES + cache->next_emptied;
-        cache->next_emptied = (cache->next_emptied + 1) % TNI_MIDDLE_CLASSES;
-        empty_class(cache, class);
+    while (cache->kept > kept) {
+        empty_class(cache, cache->next_emptied);
+        cache->next_emptied = (cache->next_emptied + 1) % TNI_CLASSES;
     }
 }
 
@@ -372,8 +368,7 @@ static void *take_cached(tni_block_cache *cache, size_t bytes, size_t rounded)
         return source_take(rounded, rounded);
     tni_free_block *block = size->head;
     size->head = block->next;
-    size->kept_bytes -= rounded;
-    cache->middle_kept -= rounded > TNI_SMALL_LIMIT ? rounded : 0;
+    cache->kept -= rounded;
     return block;
 }
 
@@ -409,8 +404,7 @@ static inline void *take_middle(size_t bytes)
     if (!block)
         return NULL;
     size->head = block->next;
-    size->kept_bytes -= rounded;
-    cache->middle_kept -= rounded;
+    cache->kept -= rounded;
     tni_count(&size->allocations, 1);
     return block;
 }
@@ -438,21 +432,17 @@ void *tni_alloc_slow(size_t bytes)
 
 static void keep_block(tni_block_cache *cache, void *block, size_t bytes, size_t rounded)
 {
-    size_t small = atomic_load_explicit(&tni_class_limit, memory_order_relaxed);
-    size_t middle = atomic_load_explicit(&thread_limit, memory_order_relaxed) / 2;
-    tni_size_class *size = cache ? class_of(cache, bytes) : NULL;
-    if (!size || (rounded <= TNI_SMALL_LIMIT ? size->kept_bytes + rounded > small : rounded > middle)) {
+    const size_t limit = atomic_load_explicit(&tni_thread_limit, memory_order_relaxed);
+    if (!cache || rounded > limit) {
         source_give(block, rounded, rounded);
         return;
     }
-    if (rounded > TNI_SMALL_LIMIT) {
-        empty_middle(cache, middle - rounded);
-        cache->middle_kept += rounded;
-    }
+    empty_to(cache, limit - rounded);
+    tni_size_class *size = class_of(cache, bytes);
     tni_free_block *freed = block;
     freed->next = size->head;
     size->head = freed;
-    size->kept_bytes += rounded;
+    cache->kept += rounded;
 }
 
 /* Keeps a block of middle size where that is within the thread's limit and allowed; else false. */
@@ -464,13 +454,12 @@ static inline bool keep_middle(void *block, size_t bytes)
         atomic_load_explicit(&tni_alloc_careful, memory_order_relaxed))
         return false;
     tni_size_class *size = &cache->classes[TNI_SMALL_CLASSES + middle_class(bytes, &rounded)];
-    if (cache->middle_kept + rounded > atomic_load_explicit(&thread_limit, memory_order_relaxed) / 2)
+    if (cache->kept + rounded > atomic_load_explicit(&tni_thread_limit, memory_order_relaxed))
         return false;
     tni_free_block *freed = block;
     freed->next = size->head;
     size->head = freed;
-    size->kept_bytes += rounded;
-    cache->middle_kept += rounded;
+    cache->kept += rounded;
     tni_count(&size->releases, 1);
     return true;
 }
@@ -536,8 +525,7 @@ void tn_set_memory_limit(size_t bytes)
 
 void tn_set_cache_limits(size_t thread_bytes, size_t new_large_bytes)
 {
-    atomic_store(&thread_limit, thread_bytes);
-    atomic_store(&tni_class_limit, thread_bytes / 32);
+    atomic_store(&tni_thread_limit, thread_bytes);
     if (tni_this_thread.cache)
         empty_cache(tni_this_thread.cache);
     take_lock();

@@ -1,6 +1,6 @@
 /* Memory of the library: 64-byte aligned blocks, given back with the size they were asked for.
  *
- * The sizes are known wherever memory is freed, so blocks carry no header. The common case, a block of up to 1 KiB that
+ * The sizes are known wherever memory is freed, so blocks carry no header. The common case, a block of up to 4 KiB that
  * this thread has cached, is inline. */
 #ifndef TNI_BASE_ALLOC_H
 #define TNI_BASE_ALLOC_H
@@ -24,40 +24,40 @@
 #endif
 
 enum {
-    TNI_SMALL_STEP = 64,     /* small classes are its multiples: 64, 128 ... 1024 */
-    TNI_SMALL_CLASSES = 17,  /* index = size / 64 rounded up; index 0 is unused */
-    TNI_MIDDLE_CLASSES = 40, /* 1 KiB .. 1 MiB, four a doubling */
+    TNI_SMALL_STEP = 64,     /* small classes are its multiples: 64, 128 ... 4096 */
+    TNI_SMALL_CLASSES = 65,  /* index = size / 64 rounded up; index 0 is unused */
+    TNI_MIDDLE_CLASSES = 32, /* 4 KiB .. 1 MiB, four a doubling */
+    TNI_CLASSES = TNI_SMALL_CLASSES + TNI_MIDDLE_CLASSES,
 };
 
-#define TNI_SMALL_LIMIT ((size_t)1024)
+#define TNI_SMALL_LIMIT ((size_t)4096)
 #define TNI_MIDDLE_LIMIT ((size_t)1 << 20)
 
 typedef struct tni_free_block {
     struct tni_free_block *next;
 } tni_free_block;
 
-/* One size class of a thread. The counters are written by the owner alone and read by anybody: relaxed. Two of them
- * change in an allocation and two in a release; all that is told of memory is made of them. */
+/* One size class of a thread. The counters are written by the owner alone and read by anybody: relaxed. All that is
+ * told of memory is made of them. */
 typedef struct tni_size_class {
     tni_free_block *head; /* blocks that are kept */
-    size_t kept_bytes;
     _Atomic int64_t allocations;
     _Atomic int64_t releases; /* may be more than allocations: blocks made elsewhere and freed here */
 } tni_size_class;
 
 typedef struct tni_block_cache {
-    tni_size_class classes[TNI_SMALL_CLASSES + TNI_MIDDLE_CLASSES]; /* small ones first */
+    size_t kept;      /* bytes of all blocks that are kept */
+    int next_emptied; /* the class that gives way next when they are too many */
+    tni_size_class classes[TNI_CLASSES]; /* small ones first */
     _Atomic int64_t large_allocations, large_live_blocks, large_live_bytes;
-    size_t middle_kept; /* kept_bytes of all middle classes */
-    int next_emptied;   /* the middle class that gives way next when they are too many */
     tni_thread *owner;
     struct tni_block_cache *next, *previous; /* list of all threads' caches, under the allocator's lock */
 } tni_block_cache;
 
 /* Nonzero when the inline path must not be taken: fault injection is armed. Always nonzero under AddressSanitizer. */
 extern _Atomic int tni_alloc_careful;
-/* The most that a small class of a thread may keep. */
-extern _Atomic size_t tni_class_limit;
+/* The most bytes that a thread keeps. */
+extern _Atomic size_t tni_thread_limit;
 
 /* The source of blocks unless tn_set_allocator gave another: its two functions. */
 void *tni_system_allocate(void *context, size_t bytes, size_t alignment);
@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void *tni_alloc_kept(size_t bytes)
         tni_free_block *block = size->head;
         if (TNI_LIKELY(block != NULL)) {
             size->head = block->next;
-            size->kept_bytes -= index * TNI_SMALL_STEP;
+            cache->kept -= index * TNI_SMALL_STEP;
             tni_count(&size->allocations, 1);
             return block;
         }
@@ -107,12 +107,12 @@ static inline __attribute__((always_inline)) void tni_free(void *pointer, size_t
                    !atomic_load_explicit(&tni_alloc_careful, memory_order_relaxed))) {
         size_t index = (bytes + TNI_SMALL_STEP - 1) / TNI_SMALL_STEP;
         tni_size_class *size = &cache->classes[index];
-        size_t kept = size->kept_bytes + index * TNI_SMALL_STEP;
-        if (TNI_LIKELY(kept <= atomic_load_explicit(&tni_class_limit, memory_order_relaxed))) {
+        size_t kept = cache->kept + index * TNI_SMALL_STEP;
+        if (TNI_LIKELY(kept <= atomic_load_explicit(&tni_thread_limit, memory_order_relaxed))) {
             tni_free_block *block = pointer;
             block->next = size->head;
             size->head = block;
-            size->kept_bytes = kept;
+            cache->kept = kept;
             tni_count(&size->releases, 1);
             return;
         }

@@ -66,7 +66,7 @@ _Static_assert(sizeof(tni_storage) == 64, "small data begins one cache line behi
 extern const tn_object_class tni_inner_storage_class; /* behind a tensor: Note [One block] */
 
 /* Data up to this many bytes stands behind the struct. */
-#define TNI_STORAGE_INLINE ((size_t)640)
+#define TNI_STORAGE_INLINE ((size_t)2048)
 
 /* And up to this many stand apart, with the struct behind the tensor: Note [One block]. */
 #define TNI_STORAGE_BESIDE ((size_t)16 << 10)

@@ -42,10 +42,12 @@ static void counts_are_exact(void **state)
         {64, 64},
         {65, 128},
         {1024, 1024},
-        {1025, 1280},
-        {1281, 1536},
-        {2048, 2048},
-        {2049, 2560},
+        {1025, 1088},
+        {4096, 4096},
+        {4097, 5120},
+        {5121, 6144},
+        {8192, 8192},
+        {8193, 10240},
         {MIB, MIB},
         {MIB + 1, MIB + (64 << 10)},
         {3 * MIB, 3 * MIB + (64 << 10)},
@@ -389,7 +391,7 @@ static void caches_are_bounded(void **state)
     enum { N = 20000 };
     static void *blocks[N];
     tn_memory_stats before = tn_get_memory_stats();
-    for (int size = 64; size <= 2048; size *= 2) {
+    for (int size = 64; size <= 8192; size *= 2) {
         for (int i = 0; i < N; i++)
             blocks[i] = tni_alloc((size_t)size);
         for (int i = 0; i < N; i++)
