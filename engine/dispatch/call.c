@@ -144,14 +144,6 @@ void tni_meta_settle(tni_meta *meta)
     meta->like = NULL;
 }
 
-/* Counts the write, and notes who wrote where the tape wants to know. */
-static void count_write(const tni_call *call, tn_tensor *out)
-{
-    tni_written(out);
-    if (TNI_UNLIKELY(__atomic_load_n(&out->counter->flags, __ATOMIC_RELAXED) & TNI_STORAGE_WATCHED))
-        tni_note_writer(out->counter, tni_call_name(call));
-}
-
 /* The form that writes into tensors that are there: Note [Forms] has the order of the steps. */
 static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
 {
@@ -166,7 +158,7 @@ static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
     if (meta->view_of || meta->same == out) { /* a new record over the same memory, or nothing to do */
         if (meta->view_of && tni_tensor_assign(name, out, record, NULL))
             return tni_pending();
-        count_write(call, out);
+        tni_count_write(out->counter, name);
         return TN_OK;
     }
     tni_meta_settle(meta);
@@ -188,7 +180,7 @@ static TNI_ASIDE tn_status execute_into(tni_call *call, tni_meta *meta)
     tni_free(workspace, scratch);
     if (resized)
         tni_geometry_drop(&old);
-    count_write(call, out);
+    tni_count_write(out->counter, name);
     return TN_OK;
 }
 
@@ -325,8 +317,7 @@ static bool may_mix(const tni_call *call)
     return call->form == TNI_NEW || call->out[0]->device == TN_META;
 }
 
-/* Every call: arguments that are missing, devices, layers. */
-static TNI_ASIDE tn_status dispatch_any(tni_call *call)
+tn_status tni_dispatch_any(tni_call *call)
 {
     const tni_thread *thread = &tni_this_thread;
     if (thread->error.code != TN_OK)
@@ -364,7 +355,7 @@ static TNI_ASIDE uint64_t base_keys(const tni_call *call)
 }
 
 /* The common call goes straight on: no error pending, all inputs that must be there and on the CPU, no layer, a new
- * result. Equal to dispatch_any. */
+ * result. Equal to tni_dispatch_any. */
 tn_status tni_dispatch(tni_call *call)
 {
     const tni_thread *thread = &tni_this_thread;
@@ -372,13 +363,13 @@ tn_status tni_dispatch(tni_call *call)
     uintptr_t bases = 0;
     size_t n = call->op->n_in;
     if (n == 0 && call->op->takes_list)
-        return dispatch_any(call);
+        return tni_dispatch_any(call);
     while (n > 0) {
         const tn_tensor *x = call->in[--n];
         if (TNI_UNLIKELY(!x)) {
             if (call->op->optional_in >> n & 1)
                 continue;
-            return dispatch_any(call);
+            return tni_dispatch_any(call);
         }
         keys |= x->keys;
         bases |= (uintptr_t)x->base;
@@ -387,7 +378,7 @@ tn_status tni_dispatch(tni_call *call)
         keys |= base_keys(call);
     keys &= ~thread->exclude;
     if (TNI_UNLIKELY((keys & ~TNI_KEY_TAPE) > TNI_KEY_CPU || call->form != TNI_NEW || thread->error.code != TN_OK))
-        return dispatch_any(call);
+        return tni_dispatch_any(call);
     if (TNI_UNLIKELY(keys & TNI_KEY_TAPE))
         return dispatch_tape(call);
     return call->op->run ? execute_aside(call) : execute_view(call);
@@ -398,7 +389,7 @@ tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const v
     if (tni_check_tensor(op->name[TNI_OUT], 1, "out", out))
         return tni_pending();
     tni_call call = {.op = op, .attr = attr, .in = in, .out = &out, .form = TNI_OUT};
-    return tni_dispatch(&call);
+    return tni_dispatch_any(&call);
 }
 
 tn_status tni_meta_contiguous(const tni_call *call, tni_meta *meta, int ndim, tn_dtype dtype, tn_device_type device)

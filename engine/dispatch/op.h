@@ -153,6 +153,9 @@ static inline int tni_input_count(const tni_call *call)
 /* Checks the arguments, goes through the layers, infers, makes and runs. New outputs belong to the innermost scope. */
 tn_status tni_dispatch(tni_call *call);
 
+/* The same, without the short way of calls that make a new result of a fixed number of tensors. */
+tn_status tni_dispatch_any(tni_call *call);
+
 /* What tni_dispatch does with a call that makes a new tensor of CPU tensors, once no layer is left. A layer that gets
  * tni_plain_below as its context may go on here. */
 tn_status tni_execute_plain(tni_call *call);
@@ -175,7 +178,7 @@ static inline tn_status tni_call_in_place(const tni_op *op, tn_tensor **in, cons
 {
     tn_tensor *out[1] = {in[0]};
     tni_call call = {.op = op, .attr = attr, .in = in, .out = out, .form = TNI_IN_PLACE};
-    return tni_dispatch(&call);
+    return tni_dispatch_any(&call);
 }
 
 /* Of an operator that takes a list: n tensors, none of them NULL. */
@@ -184,7 +187,7 @@ static inline tn_tensor *tni_call_list(const tni_op *op, tn_tensor *const *in, i
     tn_tensor *out = NULL;
     tni_call call = {.op = op, .attr = attr, .in = (tn_tensor **)(uintptr_t)in, .out = &out, .form = TNI_NEW,
                      .n_listed = n};
-    return tni_dispatch(&call) == TN_OK ? out : NULL;
+    return tni_dispatch_any(&call) == TN_OK ? out : NULL;
 }
 
 tn_status tni_call_out(const tni_op *op, tn_tensor *out, tn_tensor **in, const void *attr);

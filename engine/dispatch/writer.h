@@ -9,6 +9,14 @@
 
 void tni_note_writer(const tni_storage *counter, const char *operator_name);
 
+/* Counts a write by that operator, and notes it where the tape wants to know. */
+static inline void tni_count_write(tni_storage *counter, const char *operator_name)
+{
+    tni_storage_written(counter);
+    if (TNI_UNLIKELY(__atomic_load_n(&counter->flags, __ATOMIC_RELAXED) & TNI_STORAGE_WATCHED))
+        tni_note_writer(counter, operator_name);
+}
+
 /* The operator that made the counter's version what it is; NULL: forgotten, or no operator. */
 const char *tni_writer_of(const tni_storage *counter);
 

@@ -18,7 +18,8 @@
 #include "ops/operators.h"
 #include "ops/pointwise.h"
 
-enum { PARAM, GRAD, STATE, TENSORS = 5, BLOCK = 512, CHUNK = 1 << 15 };
+enum { PARAM = TNI_STEP_PARAM, GRAD = TNI_STEP_GRAD, STATE = TNI_STEP_STATE, TENSORS = TNI_STEP_TENSORS };
+enum { BLOCK = 512, CHUNK = 1 << 15 };
 
 extern const tni_step_kernels tni_step_baseline, tni_step_avx2, tni_step_avx512;
 
@@ -155,60 +156,59 @@ static bool is_written(const tni_call *call, int i)
     return call->in[i] && i != GRAD;
 }
 
+static tn_status fail_shared(const tni_call *call, int i, int k)
+{
+    return TNI_FAIL(TN_ERROR_OVERLAP, tni_call_name(call), "%s shares memory with %s, needed its own",
+                    tensor_name(call, i == GRAD ? k : i), tensor_name(call, i == GRAD ? i : k));
+}
+
 /* What is written must be writable and share memory with none of the others. */
 static tn_status check_memory(const tni_call *call)
 {
-    for (int i = 0; i < call->op->n_in; i++) {
-        if (!is_written(call, i))
+    tn_tensor *const *in = call->in;
+    const int n = call->op->n_in;
+    for (int i = 0; i < n; i++) {
+        const tn_tensor *x = in[i];
+        if (!x)
             continue;
-        if (tni_check_writable(tni_call_name(call), call->in[i]->storage) ||
-            tni_check_no_internal_overlap(tni_call_name(call), call->in[i]))
+        if (i != GRAD && (tni_check_writable(tni_call_name(call), x->storage) ||
+                          tni_check_no_internal_overlap(tni_call_name(call), x)))
             return tni_pending();
-        for (int k = 0; k < call->op->n_in; k++)
-            if (k != i && call->in[k] && call->in[k]->storage == call->in[i]->storage &&
-                tni_may_share(call->in[k], call->in[i]))
-                return TNI_FAIL(TN_ERROR_OVERLAP, tni_call_name(call), "%s shares memory with %s, needed its own",
-                                tensor_name(call, i), tensor_name(call, k));
+        for (int k = i + 1; k < n; k++) /* of each pair one is written */
+            if (in[k] && TNI_UNLIKELY(in[k]->storage == x->storage) && tni_may_share(in[k], x))
+                return fail_shared(call, i, k);
     }
     return TN_OK;
 }
 
+/* How the parameter moves: the numbers of its rule, and the rule's kernels. */
 typedef struct job {
     const tni_call *call;
-    enum { SGD, ADAM, RMSPROP } kind;
-    union {
-        tni_sgd sgd;
-        tni_adam adam;
-        tni_rmsprop rmsprop;
-    };
+    const void *numbers;
+    tni_step_kernel *kernel;
     int lane;
     int64_t numel, itemsize;
 } job;
 
-static void run_dense(const job *j, char *const *data, int64_t n)
+/* Elements first .. first + n - 1 of dense tensors. */
+static void run_dense(const job *j, int64_t first, int64_t n)
 {
-    const tni_step_kernels *level = levels[j->call->level];
-    if (j->kind == ADAM)
-        level->adam[j->lane](&j->adam, data[PARAM], data[GRAD], data[STATE], data[STATE + 1], data[STATE + 2], n);
-    else if (j->kind == RMSPROP)
-        level->rmsprop[j->lane](&j->rmsprop, data[PARAM], data[GRAD], data[STATE], data[STATE + 1], data[STATE + 2],
-                                n);
-    else
-        level->sgd[j->lane](&j->sgd, data[PARAM], data[GRAD], data[STATE], n);
+    tn_tensor *const *in = j->call->in;
+    void *data[TENSORS] = {NULL};
+    for (int i = 0; i < j->call->op->n_in; i++)
+        data[i] = in[i] ? tni_data(in[i]) + first * j->itemsize : NULL;
+    j->kernel(j->numbers, data, n);
 }
 
 static void chunk_task(void *context, int64_t chunk)
 {
     const job *j = context;
-    const int64_t first = chunk * CHUNK, n = first + CHUNK < j->numel ? CHUNK : j->numel - first;
-    char *data[TENSORS] = {NULL};
-    for (int i = 0; i < j->call->op->n_in; i++)
-        data[i] = j->call->in[i] ? tni_data(j->call->in[i]) + first * j->itemsize : NULL;
-    run_dense(j, data, n);
+    const int64_t first = chunk * CHUNK;
+    run_dense(j, first, first + CHUNK < j->numel ? CHUNK : j->numel - first);
 }
 
 /* Piece by piece of the last dim, through blocks of the dtype of the arithmetic. */
-static void run_strided(const job *j)
+static TNI_ASIDE void run_strided(const job *j)
 {
     _Alignas(64) char blocks[TENSORS][BLOCK * sizeof(double)];
     const tn_tensor *param = j->call->in[PARAM];
@@ -216,7 +216,8 @@ static void run_strided(const job *j)
     const tni_converter in = tni_converter_of(dtype, compute), out = tni_converter_of(compute, dtype);
     const int last = param->ndim - 1;
     const int64_t row = param->ndim > 0 ? param->sizes[last] : 1, wide = tni_itemsize(compute);
-    char *data[TENSORS] = {NULL}, *at[TENSORS];
+    void *data[TENSORS] = {NULL};
+    char *at[TENSORS];
     for (int64_t i = 0, n; i < j->numel; i += n) {
         n = row - i % row < BLOCK ? row - i % row : BLOCK;
         for (int k = 0; k < j->call->op->n_in; k++) {
@@ -230,7 +231,7 @@ static void run_strided(const job *j)
             data[k] = blocks[k];
             in(blocks[k], wide, at[k], x->ndim > 0 ? x->strides[last] * j->itemsize : 0, n);
         }
-        run_dense(j, data, n);
+        j->kernel(j->numbers, data, n);
         for (int k = 0; k < j->call->op->n_in; k++)
             if (is_written(j->call, k))
                 out(at[k], param->ndim > 0 ? j->call->in[k]->strides[last] * j->itemsize : 0, blocks[k], wide, n);
@@ -239,50 +240,43 @@ static void run_strided(const job *j)
 
 static void run_job(job *j)
 {
-    const tni_call *call = j->call;
-    const tn_dtype dtype = (tn_dtype)call->in[PARAM]->dtype;
+    tn_tensor *const *in = j->call->in;
+    const tn_dtype dtype = (tn_dtype)in[PARAM]->dtype;
     bool dense = dtype == TN_FLOAT32 || dtype == TN_FLOAT64;
-    j->numel = call->in[PARAM]->numel;
-    j->itemsize = tni_itemsize(dtype);
-    j->lane = dtype == TN_FLOAT64;
-    for (int i = 0; i < call->op->n_in; i++)
-        dense = dense && (!call->in[i] || tni_contiguous(call->in[i]));
-    const int64_t chunks = (j->numel + CHUNK - 1) / CHUNK;
+    for (int i = 0; i < j->call->op->n_in; i++)
+        dense = dense && (!in[i] || tni_contiguous(in[i]));
     if (!dense)
         run_strided(j);
-    else if (j->numel >= 2 * TNI_GRAIN)
-        tni_parallel_for(chunks, chunk_task, j);
+    else if (j->numel < 2 * TNI_GRAIN)
+        run_dense(j, 0, j->numel);
     else
-        for (int64_t chunk = 0; chunk < chunks; chunk++)
-            chunk_task(j, chunk);
+        tni_parallel_for((j->numel + CHUNK - 1) / CHUNK, chunk_task, j);
 }
 
-static tn_status step_alter(tni_call *call, job *j)
+/* Moves the parameter by the rule of those kernels, by lane. */
+static tn_status step_alter(tni_call *call, tni_step_kernel *const *kernels, const void *numbers)
 {
+    const tn_tensor *param = call->in[PARAM];
+    const int lane = param->dtype == TN_FLOAT64;
     if (check_memory(call))
         return tni_pending();
-    j->call = call;
-    if (!tni_is_meta(call->in[PARAM]) && call->in[PARAM]->numel > 0)
-        run_job(j);
-    for (int i = 0; i < call->op->n_in; i++) {
-        if (!is_written(call, i))
-            continue;
-        tni_written(call->in[i]);
-        if (TNI_UNLIKELY(__atomic_load_n(&call->in[i]->counter->flags, __ATOMIC_RELAXED) & TNI_STORAGE_WATCHED))
-            tni_note_writer(call->in[i]->counter, tni_call_name(call));
-    }
+    job j = {call, numbers, kernels[lane], lane, param->numel, tni_itemsize((tn_dtype)param->dtype)};
+    if (!tni_is_meta(param) && param->numel > 0)
+        run_job(&j);
+    for (int i = 0; i < call->op->n_in; i++)
+        if (is_written(call, i))
+            tni_count_write(call->in[i]->counter, tni_call_name(call));
     return TN_OK;
 }
 
 static tn_status sgd_alter(tni_call *call, const tni_meta *meta)
 {
     const sgd_attr *a = call->attr;
-    job j = {.kind = SGD,
-             .sgd = {.lr = tni_scalar_real(a->lr), .momentum = tni_scalar_real(a->momentum),
-                     .dampening = tni_scalar_real(a->dampening), .weight_decay = tni_scalar_real(a->weight_decay),
-                     .nesterov = a->nesterov, .maximize = a->maximize, .first = a->first}};
+    const tni_sgd sgd = {.lr = tni_scalar_real(a->lr), .momentum = tni_scalar_real(a->momentum),
+                         .dampening = tni_scalar_real(a->dampening), .weight_decay = tni_scalar_real(a->weight_decay),
+                         .nesterov = a->nesterov, .maximize = a->maximize, .first = a->first};
     (void)meta;
-    return step_alter(call, &j);
+    return step_alter(call, levels[call->level]->sgd, &sgd);
 }
 
 /* The last beta1^step and beta2^step of this thread, which the parameters of one step share. */
@@ -309,14 +303,12 @@ static tn_status adam_alter(tni_call *call, const tni_meta *meta)
     const double lr = tni_scalar_real(a->lr), beta1 = tni_scalar_real(a->beta1), beta2 = tni_scalar_real(a->beta2);
     const double decay = tni_scalar_real(a->weight_decay);
     find_powers(a->step, beta1, beta2);
-    job j = {.kind = ADAM,
-             .adam = {.beta1 = beta1, .beta2 = beta2, .eps = tni_scalar_real(a->eps),
-                      .weight_decay = a->decoupled ? 0 : decay, .shrink = a->decoupled ? 1 - lr * decay : 1,
-                      .step_size = lr / (1 - powers.power[0]),
-                      .root = sqrt(1 - powers.power[1]),
-                      .maximize = a->maximize}};
+    const tni_adam adam = {.beta1 = beta1, .beta2 = beta2, .eps = tni_scalar_real(a->eps),
+                           .weight_decay = a->decoupled ? 0 : decay, .shrink = a->decoupled ? 1 - lr * decay : 1,
+                           .step_size = lr / (1 - powers.power[0]), .root = sqrt(1 - powers.power[1]),
+                           .maximize = a->maximize};
     (void)meta;
-    if (step_alter(call, &j))
+    if (step_alter(call, levels[call->level]->adam, &adam))
         return tni_pending();
     if (a->decoupled && decay != 0) /* PyTorch shrinks the parameter in a write of its own */
         tni_written(call->in[PARAM]);
@@ -326,12 +318,11 @@ static tn_status adam_alter(tni_call *call, const tni_meta *meta)
 static tn_status rmsprop_alter(tni_call *call, const tni_meta *meta)
 {
     const rmsprop_attr *a = call->attr;
-    job j = {.kind = RMSPROP,
-             .rmsprop = {.lr = tni_scalar_real(a->lr), .alpha = tni_scalar_real(a->alpha),
-                         .eps = tni_scalar_real(a->eps), .momentum = tni_scalar_real(a->momentum),
-                         .weight_decay = tni_scalar_real(a->weight_decay), .maximize = a->maximize}};
+    const tni_rmsprop rmsprop = {.lr = tni_scalar_real(a->lr), .alpha = tni_scalar_real(a->alpha),
+                                 .eps = tni_scalar_real(a->eps), .momentum = tni_scalar_real(a->momentum),
+                                 .weight_decay = tni_scalar_real(a->weight_decay), .maximize = a->maximize};
     (void)meta;
-    return step_alter(call, &j);
+    return step_alter(call, levels[call->level]->rmsprop, &rmsprop);
 }
 
 #define NUMBER(name, type)  TNI_OPTIONAL(#name, 'S', type, name)

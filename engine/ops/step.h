@@ -27,13 +27,16 @@ typedef struct tni_rmsprop {
     bool maximize;
 } tni_rmsprop;
 
-/* Dense arrays of n elements; NULL: there is none. By lane, float32 and float64. */
+/* The tensors of a step: the parameter, its gradient, and what the optimizer remembers. */
+enum { TNI_STEP_PARAM, TNI_STEP_GRAD, TNI_STEP_STATE, TNI_STEP_TENSORS = 5 };
+
+/* A step over dense arrays of n elements, of which those that are optional may be NULL; all but the gradient are
+ * written. `numbers` is a tni_sgd, tni_adam or tni_rmsprop, as the kernel's name says. */
+typedef void tni_step_kernel(const void *numbers, void *const *data, int64_t n);
+
+/* By lane, float32 and float64. */
 typedef struct tni_step_kernels {
-    void (*sgd[2])(const tni_sgd *sgd, void *param, const void *grad, void *buffer, int64_t n);
-    void (*adam[2])(const tni_adam *adam, void *param, const void *grad, void *exp_avg, void *exp_avg_sq,
-                    void *max_exp_avg_sq, int64_t n);
-    void (*rmsprop[2])(const tni_rmsprop *rmsprop, void *param, const void *grad, void *square_avg, void *grad_avg,
-                       void *momentum_buffer, int64_t n);
+    tni_step_kernel *sgd[2], *adam[2], *rmsprop[2];
 } tni_step_kernels;
 
 #endif

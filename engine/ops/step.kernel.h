@@ -18,8 +18,9 @@ static inline __attribute__((always_inline)) VEC V(sgd)(const T_NAME(sgd_numbers
     return V(mul_add)(grad, s->step, param);
 }
 
-static void T_NAME(sgd_step)(const tni_sgd *sgd, void *param, const void *grad, void *buffer, int64_t n)
+static void T_NAME(sgd_step)(const void *numbers, void *const *data, int64_t n)
 {
+    const tni_sgd *sgd = numbers;
     const T_NAME(sgd_numbers) s = {.decay = V(set1)((T)sgd->weight_decay),
                                    .momentum = V(set1)((T)sgd->momentum),
                                    .share = V(set1)((T)(1 - sgd->dampening)),
@@ -28,8 +29,8 @@ static void T_NAME(sgd_step)(const tni_sgd *sgd, void *param, const void *grad, 
                                    .negates = sgd->maximize,
                                    .first = sgd->first,
                                    .nesterov = sgd->nesterov};
-    T *p = param, *b = buffer;
-    const T *g = grad;
+    T *p = data[TNI_STEP_PARAM], *b = data[TNI_STEP_STATE];
+    const T *g = data[TNI_STEP_GRAD];
     int64_t i = 0;
     if (!b && !s.decays && !s.negates) {
         for (; i + VLANES <= n; i += VLANES)
@@ -90,9 +91,9 @@ static inline __attribute__((always_inline)) VEC V(adam)(const T_NAME(adam_numbe
     return param + a->step * *first / (V(root)(square) / a->root + a->eps);
 }
 
-static void T_NAME(adam_step)(const tni_adam *adam, void *param, const void *grad, void *exp_avg, void *exp_avg_sq,
-                              void *max_exp_avg_sq, int64_t n)
+static void T_NAME(adam_step)(const void *numbers, void *const *data, int64_t n)
 {
+    const tni_adam *adam = numbers;
     const T way = (T)(1 - adam->beta1);
     const T_NAME(adam_numbers) a = {.decay = V(set1)((T)adam->weight_decay),
                                     .shrink = V(set1)((T)adam->shrink),
@@ -106,8 +107,9 @@ static void T_NAME(adam_step)(const tni_adam *adam, void *param, const void *gra
                                     .shrinks = adam->shrink != 1,
                                     .negates = adam->maximize,
                                     .from_grad = !(way < (T)0.5)};
-    T *p = param, *first = exp_avg, *second = exp_avg_sq, *most = max_exp_avg_sq;
-    const T *g = grad;
+    T *p = data[TNI_STEP_PARAM], *first = data[TNI_STEP_STATE], *second = data[TNI_STEP_STATE + 1];
+    T *most = data[TNI_STEP_STATE + 2];
+    const T *g = data[TNI_STEP_GRAD];
     int64_t i = 0;
     for (; i + VLANES <= n; i += VLANES) {
         VEC m = V(load)(first + i), v = V(load)(second + i), x = most ? V(load)(most + i) : v;
@@ -157,9 +159,9 @@ static inline __attribute__((always_inline)) VEC V(rmsprop)(const T_NAME(rmsprop
     return V(mul_add)(*buffer, r->step, param);
 }
 
-static void T_NAME(rmsprop_step)(const tni_rmsprop *rmsprop, void *param, const void *grad, void *square_avg,
-                                 void *grad_avg, void *momentum_buffer, int64_t n)
+static void T_NAME(rmsprop_step)(const void *numbers, void *const *data, int64_t n)
 {
+    const tni_rmsprop *rmsprop = numbers;
     const T way = (T)(1 - rmsprop->alpha);
     const T_NAME(rmsprop_numbers) r = {.decay = V(set1)((T)rmsprop->weight_decay),
                                        .near = V(set1)(way < (T)0.5 ? way : way - 1),
@@ -171,8 +173,9 @@ static void T_NAME(rmsprop_step)(const tni_rmsprop *rmsprop, void *param, const 
                                        .decays = rmsprop->weight_decay != 0,
                                        .negates = rmsprop->maximize,
                                        .from_grad = !(way < (T)0.5)};
-    T *p = param, *square = square_avg, *mean = grad_avg, *buffer = momentum_buffer;
-    const T *g = grad;
+    T *p = data[TNI_STEP_PARAM], *square = data[TNI_STEP_STATE], *mean = data[TNI_STEP_STATE + 1];
+    T *buffer = data[TNI_STEP_STATE + 2];
+    const T *g = data[TNI_STEP_GRAD];
     int64_t i = 0;
     for (; i + VLANES <= n; i += VLANES) {
         VEC v = V(load)(square + i), m = mean ? V(load)(mean + i) : v, b = buffer ? V(load)(buffer + i) : v;
