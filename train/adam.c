@@ -8,16 +8,18 @@ enum { LR, BETA1, BETA2, EPS, WEIGHT_DECAY, AMSGRAD, MAXIMIZE, OPTIONS };
 
 enum { EXP_AVG, EXP_AVG_SQ, MAX_EXP_AVG_SQ, STATES };
 
+static unsigned needs(const double *o)
+{
+    return 1u << EXP_AVG | 1u << EXP_AVG_SQ | (o[AMSGRAD] != 0 ? 1u << MAX_EXP_AVG_SQ : 0);
+}
+
 static tn_status move(tni_slot *slot, tn_tensor *grad, const double *o, bool decoupled)
 {
-    tn_tensor *average = tni_state_of(slot, EXP_AVG), *square = average ? tni_state_of(slot, EXP_AVG_SQ) : NULL;
-    tn_tensor *largest = square && o[AMSGRAD] != 0 ? tni_state_of(slot, MAX_EXP_AVG_SQ) : NULL;
-    if (!square || (o[AMSGRAD] != 0 && !largest))
-        return tn_error_code();
+    tn_tensor *largest = o[AMSGRAD] != 0 ? slot->state[MAX_EXP_AVG_SQ] : NULL;
     const tn_adam_step_options options = {.step = slot->step + 1, .lr = o[LR], .beta1 = o[BETA1], .beta2 = o[BETA2],
                                           .eps = o[EPS], .weight_decay = o[WEIGHT_DECAY], .decoupled = decoupled,
                                           .maximize = o[MAXIMIZE] != 0};
-    return tn_adam_step_(slot->parameter, grad, average, square, largest, &options);
+    return tn_adam_step_(slot->parameter, grad, slot->state[EXP_AVG], slot->state[EXP_AVG_SQ], largest, &options);
 }
 
 static tn_status adam_step(tni_slot *slot, tn_tensor *grad, const double *options)
@@ -39,7 +41,7 @@ static tn_status adamw_step(tni_slot *slot, tn_tensor *grad, const double *optio
                     [MAXIMIZE] = {"maximize", TNI_FLAG, 0}},                                                           \
         .n_options = OPTIONS,                                                                                          \
         .states = {[EXP_AVG] = "exp_avg", [EXP_AVG_SQ] = "exp_avg_sq", [MAX_EXP_AVG_SQ] = "max_exp_avg_sq"},           \
-        .n_states = STATES, .counts_steps = true, .step = function,                                                    \
+        .n_states = STATES, .counts_steps = true, .needs = needs, .step = function,                                    \
     }
 
 const tni_optimizer_kind tni_adam = KIND("adam", 0, adam_step);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include <tenon/autograd.h>
+#include <tenon/create.h>
 
 static void destroy(void *object)
 {
@@ -192,18 +193,56 @@ tn_status tn_zero_grad(tn_optimizer *self)
     return TN_OK;
 }
 
+/* The states that the step needs and no step has made yet. */
+static tn_status make_states(tni_slot *slot, unsigned needs)
+{
+    for (int s = 0; needs >> s && !tn_error_code(); s++) {
+        if (!(needs >> s & 1) || slot->state[s])
+            continue;
+        slot->state[s] = tn_object_keep(tn_zeros_like(slot->parameter, TN_DTYPE_NONE, TN_PRESERVE_FORMAT));
+        slot->fresh |= 1u << s;
+    }
+    return tn_error_code();
+}
+
+static void forget_states(tni_slot *slot)
+{
+    for (int s = 0; slot->fresh >> s; s++)
+        if (slot->fresh >> s & 1)
+            tn_release(&slot->state[s]);
+    slot->fresh = 0;
+}
+
+/* Takes all the memory that the step needs before it moves the first parameter: without it none moves. */
+static tn_status prepare(tn_optimizer *self)
+{
+    for (int64_t i = 0; i < self->n_slots && !tn_error_code(); i++) {
+        tni_slot *slot = &self->slots[i];
+        if (tn_grad_of(slot->parameter))
+            make_states(slot, self->kind->needs(self->groups[slot->group].option));
+    }
+    for (int64_t i = 0; i < self->n_slots && tn_error_code(); i++)
+        forget_states(&self->slots[i]);
+    return tn_error_code();
+}
+
 static tn_status step_all(tn_optimizer *self)
 {
     const tni_optimizer_kind *kind = self->kind;
-    tn_status status = TN_OK;
+    tn_status status = prepare(self);
     for (int64_t i = 0; i < self->n_slots && status == TN_OK; i++) {
         tni_slot *slot = &self->slots[i];
         tn_tensor *grad = tn_grad_of(slot->parameter);
         if (!grad)
             continue;
         status = kind->step(slot, grad, self->groups[slot->group].option);
-        slot->step += status == TN_OK && kind->counts_steps;
+        if (status)
+            break;
+        slot->step += kind->counts_steps;
+        slot->fresh = 0;
     }
+    for (int64_t i = 0; i < self->n_slots && status; i++)
+        forget_states(&self->slots[i]);
     return tn_error_code();
 }
 

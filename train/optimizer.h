@@ -36,6 +36,7 @@ typedef struct tni_option {
 typedef struct tni_slot {
     tn_tensor *parameter;
     tn_tensor *state[TNI_STATES]; /* numbered as the kind's states; NULL until a step needs it */
+    unsigned fresh;               /* bits of the states that the step that runs has made: zeros */
     int64_t step;                 /* steps taken, where the kind counts them; else 0 */
     int64_t group;
 } tni_slot;
@@ -60,6 +61,8 @@ typedef struct tni_optimizer_kind {
     bool counts_steps;
     /* Refuses options that do not go together; each is in its range. NULL: all do. */
     tn_status (*check)(const char *function, const double *options);
+    /* Bits of the states that step is to find with those options. */
+    unsigned (*needs)(const double *options);
     /* Moves one parameter, under no_grad. An error leaves it as it was. */
     tn_status (*step)(tni_slot *slot, tn_tensor *grad, const double *options);
     /* Instead of step, for a kind that asks for the loss itself; returns the loss at the start. */
@@ -87,9 +90,6 @@ double tni_option_given(const tni_optimizer_kind *kind, int option, double value
 
 /* Calls it with gradients recorded; its loss as a number, NaN with an error. */
 double tni_closure_call(const tni_closure *closure);
-
-/* State `which` of a parameter, zeros of its shape at first; NULL with an error. */
-tn_tensor *tni_state_of(tni_slot *slot, int which);
 
 /* Refuses a number out of its range, by its name. */
 tn_status tni_option_check(const char *function, const char *name, tni_range range, double value);

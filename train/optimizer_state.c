@@ -1,16 +1,8 @@
 /* Options and state of an optimizer from outside: what a checkpoint checks and puts back. */
 #include <inttypes.h>
 #include <math.h>
-#include <tenon/create.h>
 
 #include "optimizer.h"
-
-tn_tensor *tni_state_of(tni_slot *slot, int which)
-{
-    if (!slot->state[which])
-        slot->state[which] = tn_object_keep(tn_zeros_like(slot->parameter, TN_DTYPE_NONE, TN_PRESERVE_FORMAT));
-    return slot->state[which];
-}
 
 static bool is_whole(double x, double from)
 {

@@ -8,17 +8,18 @@ enum { LR, ALPHA, EPS, MOMENTUM, WEIGHT_DECAY, CENTERED, MAXIMIZE, OPTIONS };
 
 enum { SQUARE_AVG, GRAD_AVG, MOMENTUM_BUFFER, STATES };
 
+static unsigned needs(const double *o)
+{
+    return 1u << SQUARE_AVG | (o[CENTERED] != 0 ? 1u << GRAD_AVG : 0) | (o[MOMENTUM] != 0 ? 1u << MOMENTUM_BUFFER : 0);
+}
+
 static tn_status step(tni_slot *slot, tn_tensor *grad, const double *o)
 {
-    const bool centered = o[CENTERED] != 0, momentum = o[MOMENTUM] != 0;
-    tn_tensor *square = tni_state_of(slot, SQUARE_AVG);
-    tn_tensor *mean = square && centered ? tni_state_of(slot, GRAD_AVG) : NULL;
-    tn_tensor *buffer = square && momentum ? tni_state_of(slot, MOMENTUM_BUFFER) : NULL;
-    if (!square || (centered && !mean) || (momentum && !buffer))
-        return tn_error_code();
+    tn_tensor *mean = o[CENTERED] != 0 ? slot->state[GRAD_AVG] : NULL;
+    tn_tensor *buffer = o[MOMENTUM] != 0 ? slot->state[MOMENTUM_BUFFER] : NULL;
     const tn_rmsprop_step_options options = {.lr = o[LR], .alpha = o[ALPHA], .eps = o[EPS], .momentum = o[MOMENTUM],
                                              .weight_decay = o[WEIGHT_DECAY], .maximize = o[MAXIMIZE] != 0};
-    return tn_rmsprop_step_(slot->parameter, grad, square, mean, buffer, &options);
+    return tn_rmsprop_step_(slot->parameter, grad, slot->state[SQUARE_AVG], mean, buffer, &options);
 }
 
 const tni_optimizer_kind tni_rmsprop = {
@@ -31,6 +32,7 @@ const tni_optimizer_kind tni_rmsprop = {
     .states = {[SQUARE_AVG] = "square_avg", [GRAD_AVG] = "grad_avg", [MOMENTUM_BUFFER] = "momentum_buffer"},
     .n_states = STATES,
     .counts_steps = true,
+    .needs = needs,
     .step = step,
 };
 

@@ -14,19 +14,18 @@ static tn_status check(const char *function, const double *o)
     return TN_OK;
 }
 
+static unsigned needs(const double *o)
+{
+    return o[MOMENTUM] != 0 ? 1u << MOMENTUM_BUFFER : 0;
+}
+
 static tn_status step(tni_slot *slot, tn_tensor *grad, const double *o)
 {
-    const bool momentum = o[MOMENTUM] != 0, first = !slot->state[MOMENTUM_BUFFER];
-    tn_tensor *buffer = momentum ? tni_state_of(slot, MOMENTUM_BUFFER) : NULL;
-    if (momentum && !buffer)
-        return tn_error_code();
+    tn_tensor *buffer = o[MOMENTUM] != 0 ? slot->state[MOMENTUM_BUFFER] : NULL;
     const tn_sgd_step_options options = {.lr = o[LR], .momentum = o[MOMENTUM], .dampening = o[DAMPENING],
                                          .weight_decay = o[WEIGHT_DECAY], .nesterov = o[NESTEROV] != 0,
-                                         .maximize = o[MAXIMIZE] != 0, .first = first};
-    const tn_status status = tn_sgd_step_(slot->parameter, grad, buffer, &options);
-    if (status && first)
-        tn_release(&slot->state[MOMENTUM_BUFFER]); /* it has no value yet */
-    return status;
+                                         .maximize = o[MAXIMIZE] != 0, .first = slot->fresh != 0};
+    return tn_sgd_step_(slot->parameter, grad, buffer, &options);
 }
 
 const tni_optimizer_kind tni_sgd = {
@@ -38,6 +37,7 @@ const tni_optimizer_kind tni_sgd = {
     .states = {[MOMENTUM_BUFFER] = "momentum_buffer"},
     .n_states = STATES,
     .check = check,
+    .needs = needs,
     .step = step,
 };
 

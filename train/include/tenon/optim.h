@@ -71,7 +71,8 @@ TN_API tn_optimizer *tn_adamw(const tn_list *parameters, const tn_adam_options *
 TN_API tn_optimizer *tn_rmsprop(const tn_list *parameters, const tn_rmsprop_options *options);
 TN_API tn_optimizer *tn_lbfgs(const tn_list *parameters, const tn_lbfgs_options *options);
 
-/* One step: every parameter that has a gradient moves. An error, pending or new, moves none from there on.
+/* One step: every parameter that has a gradient moves. The memory for it is taken before the first one moves: without
+ * it all is as it was. Another error moves none from there on.
  * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (lbfgs), and those of tn_sgd_step_ and its kin
  * cost    O(elements)
  * source  torch.optim.Optimizer.step */
