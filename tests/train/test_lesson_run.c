@@ -80,8 +80,8 @@ static void own_loop(void **state)
     tn_scope scope = tn_scope_begin();
     tn_module *net = lesson_net();
     tn_optimizer *opt = tn_sgd(tn_parameters(net), &(tn_sgd_options){.lr = lr});
-    tn_loader *all = tn_loader_new(tn_make_moons(POINTS, 0.2, 0, TN_FLOAT64),
-                                   &(tn_loader_options){.batch_size = POINTS});
+    tn_loader *all =
+        tn_loader_new(tn_make_moons(POINTS, 0.2, 0, TN_FLOAT64), &(tn_loader_options){.batch_size = POINTS});
     for (int step = 0; step < STEPS; step++)
         for (tn_batch b; tn_loader_next(all, &b);) {
             tn_scope inner = tn_scope_begin();
@@ -132,11 +132,13 @@ static void the_loop(void **state)
     tn_scope scope = tn_scope_begin();
     tn_module *net = lesson_net();
     tn_optimizer *opt = tn_sgd(tn_parameters(net), &(tn_sgd_options){.lr = lr});
-    tn_loader *all = tn_loader_new(tn_make_moons(POINTS, 0.2, 0, TN_FLOAT64),
-                                   &(tn_loader_options){.batch_size = POINTS});
+    tn_loader *all =
+        tn_loader_new(tn_make_moons(POINTS, 0.2, 0, TN_FLOAT64), &(tn_loader_options){.batch_size = POINTS});
     tn_fit_result result;
-    assert_int_equal(tn_fit(&(tn_fit_options){.module = net, .optimizer = opt, .train = all, .loss = TN_FIT_BCE,
-                                              .epochs = STEPS}, &result), TN_OK);
+    assert_int_equal(
+        tn_fit(&(tn_fit_options){.module = net, .optimizer = opt, .train = all, .loss = TN_FIT_BCE, .epochs = STEPS},
+               &result),
+        TN_OK);
     for (int i = 0; i < STEPS; i++)
         check("loss", i, tn_history_epoch(result.history, i).train_loss, recorded.losses[i]);
     check_all("parameter", net, false, recorded.final_parameters);
