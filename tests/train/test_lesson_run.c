@@ -1,4 +1,4 @@
-/* The lesson's net trained on the lesson's points for 20 steps of plain descent, in float64: losses, the first gradients
+/* The lesson's net trained on the lesson's points, 20 steps of plain descent in float64: losses, the first gradients
  * and the last parameters are PyTorch's to 1e-12, through optimizer and loader and through the loop.
  * tests/data/lesson_training_torch.txt says what was recorded. */
 #include <math.h>
