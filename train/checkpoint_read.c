@@ -1,5 +1,6 @@
 /* Reads a checkpoint. Two phases: everything is read, checked and laid aside; then it is put into the objects, where
  * nothing can fail any more. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <tenon/autograd.h>
@@ -86,8 +87,12 @@ static tn_status check_groups(plan *p, const tni_reading *reading, const tn_opti
     const int64_t *groups = tni_reading_row(reading, "optim.groups", optimizer->n_slots, TN_INT64);
     p->steps = tni_reading_row(reading, "optim.steps", optimizer->n_slots, TN_INT64);
     p->options = options ? tn_data(options) : NULL;
-    for (int64_t g = 0; g < optimizer->n_groups && !tn_error_code(); g++)
-        tni_optimizer_check_options(function, optimizer->kind, p->options + g * shape[1]);
+    for (int64_t g = 0; g < optimizer->n_groups && !tn_error_code(); g++) {
+        double row[TNI_OPTIONS];
+        memcpy(row, p->options + g * shape[1], (size_t)shape[1] * sizeof *row);
+        row[TNI_LR] = fabs(row[TNI_LR]); /* a schedule may end below 0 */
+        tni_optimizer_check_options(function, optimizer->kind, row);
+    }
     for (int64_t i = 0; i < optimizer->n_slots && !tn_error_code(); i++) {
         if (groups[i] != optimizer->slots[i].group)
             return READING_FAIL(reading, TN_ERROR_ARGUMENT,

@@ -164,6 +164,7 @@ tn_status tn_optimizer_set(tn_optimizer *self, int64_t group, const char *option
         if (group >= 0 && g != group)
             continue;
         memcpy(options, self->groups[g].option, sizeof options);
+        options[TNI_LR] = fabs(options[TNI_LR]); /* a schedule may have brought it below 0 */
         options[which] = value;
         if (tni_optimizer_check_options(function, self->kind, options))
             return tn_error_code();

@@ -95,6 +95,15 @@ static tn_status check_number(const tni_call *call, const char *name, tn_scalar 
                     below < 2 ? " and below 1" : "");
 }
 
+/* Below 0 too: a schedule that ends at 0 may get there an ulp late. */
+static tn_status check_rate(const tni_call *call, tn_scalar lr)
+{
+    const double x = tni_scalar_real(lr);
+    if (isfinite(x))
+        return TN_OK;
+    return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "lr is %g, needed a finite number", x);
+}
+
 static tn_status step_infer(tni_call *call, tni_meta *meta)
 {
     tn_tensor *param = call->in[PARAM];
@@ -110,7 +119,7 @@ static tn_status step_infer(tni_call *call, tni_meta *meta)
 static tn_status sgd_infer(tni_call *call, tni_meta *meta)
 {
     const sgd_attr *a = call->attr;
-    if (check_number(call, "lr", a->lr, (double)INFINITY) ||
+    if (check_rate(call, a->lr) ||
         check_number(call, "momentum", a->momentum, (double)INFINITY) ||
         check_number(call, "weight_decay", a->weight_decay, (double)INFINITY))
         return tni_pending();
@@ -129,7 +138,7 @@ static tn_status adam_infer(tni_call *call, tni_meta *meta)
     const adam_attr *a = call->attr;
     if (a->step < 1)
         return TNI_FAIL(TN_ERROR_ARGUMENT, tni_call_name(call), "step is %lld, needed 1 or more", (long long)a->step);
-    if (check_number(call, "lr", a->lr, (double)INFINITY) || check_number(call, "beta1", a->beta1, 1) ||
+    if (check_rate(call, a->lr) || check_number(call, "beta1", a->beta1, 1) ||
         check_number(call, "beta2", a->beta2, 1) || check_number(call, "eps", a->eps, (double)INFINITY) ||
         check_number(call, "weight_decay", a->weight_decay, (double)INFINITY))
         return tni_pending();
@@ -139,7 +148,7 @@ static tn_status adam_infer(tni_call *call, tni_meta *meta)
 static tn_status rmsprop_infer(tni_call *call, tni_meta *meta)
 {
     const rmsprop_attr *a = call->attr;
-    if (check_number(call, "lr", a->lr, (double)INFINITY) || check_number(call, "alpha", a->alpha, (double)INFINITY) ||
+    if (check_rate(call, a->lr) || check_number(call, "alpha", a->alpha, (double)INFINITY) ||
         check_number(call, "eps", a->eps, (double)INFINITY) ||
         check_number(call, "momentum", a->momentum, (double)INFINITY) ||
         check_number(call, "weight_decay", a->weight_decay, (double)INFINITY))

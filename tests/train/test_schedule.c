@@ -4,6 +4,7 @@
 #include <tenon/tenon.h>
 
 #include "support/errors.h"
+#include "support/scratch.h"
 #include "support/test.h"
 
 static tn_optimizer *make_optimizer(tn_tensor **w)
@@ -106,6 +107,29 @@ static void names_and_refusals(void **state)
     assert_int_equal(tn_scope_end(scope), TN_OK);
 }
 
+/* PyTorch's recursion from the rate down to 0 ends an ulp below: such a rate steps, is saved and loaded. */
+static void below_zero(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *w, *v;
+    tn_optimizer *o = make_optimizer(&w), *other = make_optimizer(&v);
+    tn_optimizer_set(o, -1, "lr", 0.0023253136409422913);
+    tn_schedule *linear = tn_linear_lr(o, 0.8035583172793405, 0, 18);
+    for (int t = 0; t < 18; t++)
+        tn_schedule_step(linear);
+    const double rate = tn_optimizer_get(o, 0, "lr");
+    assert_true(rate < 0 && rate > -1e-15);
+    const int64_t n = 3;
+    tn_set_grad(w, tn_full(&n, 1, tn_int(1), TN_FLOAT64));
+    assert_int_equal(tn_step(o), TN_OK);
+    assert_int_equal(tn_optimizer_set(o, 0, "momentum", 0.25), TN_OK);
+    assert_int_equal(tn_checkpoint_save(scratch_path, &(tn_checkpoint){.optimizer = o}), TN_OK);
+    assert_int_equal(tn_checkpoint_load(scratch_path, &(tn_checkpoint){.optimizer = other}), TN_OK);
+    assert_true(tn_optimizer_get(other, 0, "lr") == rate && tn_optimizer_get(other, 0, "momentum") == 0.25);
+    assert_int_equal(tn_scope_end(scope), TN_OK);
+}
+
 typedef struct job {
     tn_tensor *w;
     int calls, fails_at;
@@ -166,4 +190,9 @@ static void activation_modules(void **state)
     assert_int_equal(tn_scope_end(scope), TN_OK);
 }
 
-TEST_MAIN(test(state_goes_over), test(names_and_refusals), test(lbfgs_is_undone), test(activation_modules))
+int main(void)
+{
+    const struct CMUnitTest tests[] = {test(state_goes_over), test(names_and_refusals), test(below_zero),
+                                       test(lbfgs_is_undone), test(activation_modules)};
+    return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
+}

@@ -14,7 +14,7 @@
 
 TN_BEGIN
 
-/* All of it counts: lr 0 is no step. */
+/* All of it counts: lr 0 is no step, below 0 one the other way. */
 typedef struct tn_sgd_step_options {
     double lr, momentum, dampening, weight_decay;
     bool nesterov, maximize;
@@ -28,7 +28,7 @@ typedef struct tn_sgd_step_options {
  *     param = param - lr g
  * momentum_buffer  NULL where momentum is 0
  * options          NULL: lr 1e-3
- * errors  TN_ERROR_NULL, TN_ERROR_SHAPE, TN_ERROR_DTYPE, TN_ERROR_ARGUMENT (a number below 0, momentum without a
+ * errors  TN_ERROR_NULL, TN_ERROR_SHAPE, TN_ERROR_DTYPE, TN_ERROR_ARGUMENT (a number but lr below 0, momentum without a
  *         buffer, nesterov with dampening or without momentum), TN_ERROR_OVERLAP, TN_ERROR_INPLACE_LEAF,
  *         TN_ERROR_STATE (read-only memory), TN_ERROR_NOT_IMPLEMENTED (another dtype)
  * cost    O(numel), at memory speed
