@@ -347,7 +347,7 @@ const tni_op tni_op_sgd_step = {
     .n_params = 10, .n_in = 3, .n_out = 1, .optional_in = 1 << STATE, .exact_out_dtype = true,
     .attr_bytes = sizeof(sgd_attr), .attr_default = &sgd_default, .infer = sgd_infer, .alter = sgd_alter,
     .samples = "[3,4] [3,4] none 0.1 | [3,4] [3,4] [3,4] 0.1 0.9 | ! [3,4] [4] | ! [3] [3] none 0.1 0.9 | "
-        "! [3] [3] none -1"};
+        "! [3] [3] none nan"};
 
 const tni_op tni_op_adam_step = {
     .name = TNI_NAMES_IN_PLACE(adam_step),
