@@ -29,7 +29,13 @@ static tn_tensor *forward(tn_module *module, tn_tensor *x, const tni_place *plac
 {
     (void)place;
     const dropout *self = (const dropout *)(const void *)module;
-    if (module->evaluating || self->p == 0)
+    if (module->evaluating)
+        return tn_adopt(tn_retain(x));
+    if (!tn_is_floating_point(tn_tensor_dtype(x))) {
+        TN_FAIL(TN_ERROR_DTYPE, "dropout", "the input is %s, needed floats", tn_dtype_name(tn_tensor_dtype(x)));
+        return NULL;
+    }
+    if (self->p == 0)
         return tn_adopt(tn_retain(x));
     if (self->p == 1)
         return tn_mul_scalar(x, tn_int(0));

@@ -1,4 +1,4 @@
-/* How Linear layers begin: the lesson's normal weights and PyTorch's uniform ones.
+/* How layers begin: Linear by the lesson's normal weights or PyTorch's uniform ones, Embedding by PyTorch's.
  *
  * All layers are looked at before the first value is drawn, so a refusal leaves parameters and generator as they were.
  */
@@ -14,9 +14,18 @@ typedef struct filling {
     bool fused;
 } filling;
 
+static bool check_table(const filling *fill, const tn_tensor *weight)
+{
+    if (tn_ndim(weight) != 2 || !tn_is_contiguous(weight))
+        TN_FAIL(TN_ERROR_STATE, fill->function, "an Embedding's weight was resized, needed 2 dims, contiguous");
+    return tn_data(weight) && !tn_error_code();
+}
+
 static bool check_layer(tn_module *module, void *context)
 {
     const filling *fill = context;
+    if (tni_module_type(module) == &tni_embedding_class && fill->torch)
+        return check_table(fill, module->parameters[0].tensor);
     if (tni_module_type(module) != &tni_linear_class)
         return true;
     const tn_tensor *weight = module->parameters[0].tensor, *bias = module->parameters[1].tensor;
@@ -58,9 +67,22 @@ static void fill_torch(const filling *fill, tn_tensor *weight, tn_tensor *bias)
                                 bias ? tn_data_mut(bias) : NULL);
 }
 
+/* Normal deviates, and zeros in the row of padding. */
+static void fill_table(const filling *fill, const tn_module *module)
+{
+    tn_tensor *weight = module->parameters[0].tensor;
+    const int64_t padding = tni_embedding_padding(module);
+    const size_t row = (size_t)tn_size(weight, 1) * tn_itemsize(tn_tensor_dtype(weight));
+    tn_init_normal_(weight, 0, 1, fill->torch);
+    if (padding >= 0)
+        memset((char *)tn_data_mut(weight) + (size_t)padding * row, 0, row);
+}
+
 static bool fill_layer(tn_module *module, void *context)
 {
     const filling *fill = context;
+    if (tni_module_type(module) == &tni_embedding_class && fill->torch)
+        fill_table(fill, module);
     if (tni_module_type(module) != &tni_linear_class)
         return true;
     if (fill->normal)

@@ -60,7 +60,10 @@ typedef struct tni_module_class {
     bool stateless; /* neither parameters nor children, ever */
 } tni_module_class;
 
-extern const tni_module_class tni_linear_class, tni_sequential_class;
+extern const tni_module_class tni_linear_class, tni_embedding_class, tni_sequential_class;
+
+/* The row of an Embedding that stays zero, or -1. */
+int64_t tni_embedding_padding(const tn_module *module);
 
 static inline const tni_module_class *tni_module_type(const tn_module *module)
 {

@@ -72,7 +72,7 @@ static void layer_norm(void **state)
 {
     (void)state;
     tn_scope scope = tn_scope_begin();
-    tn_module *layer = tn_layer_norm_module((int64_t[]){3}, 1, 0, true, TN_FLOAT64);
+    tn_module *layer = tn_layer_norm_module((int64_t[]){3}, 1, NULL, TN_FLOAT64);
     tn_tensor *x = tn_from_array((double[]){1, 2, 6, 0, 0, 3}, (int64_t[]){2, 3}, 2, TN_FLOAT64);
     const double s0 = sqrt(14.0 / 3 + 1e-5), s1 = sqrt(2 + 1e-5);
     expect_values(tn_forward(layer, x), (double[]){-2 / s0, -1 / s0, 3 / s0, -1 / s1, -1 / s1, 2 / s1}, 1e-12);
@@ -85,7 +85,7 @@ static void lookups(void **state)
 {
     (void)state;
     tn_scope scope = tn_scope_begin();
-    tn_module *table = tn_embedding_module(4, 2, TN_FLOAT64);
+    tn_module *table = tn_embedding_module(4, 2, NULL, TN_FLOAT64);
     for (int i = 0; i < 8; i++)
         tn_data_f64_mut(tn_parameter(table, 0))[i] = i;
     tn_tensor *x = tn_from_array((int64_t[]){3, 0, 1, 1}, (int64_t[]){2, 2}, 2, TN_INT64), *y = tn_forward(table, x);
@@ -94,6 +94,83 @@ static void lookups(void **state)
     assert_true(tn_requires_grad(y));
     tn_tensor *flat = tn_forward(tn_flatten_module(1, -1), y);
     assert_int_equal(tn_size(flat, 1), 4);
+    tn_scope_end(scope);
+}
+
+/* cumulative: each batch counts alike; without running statistics eval takes the batch's. */
+static void batch_norm_options(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_module *layer = tn_batch_norm1d_module(1, &(tn_batch_norm_options){.cumulative = true, .no_bias = true},
+                                              TN_FLOAT64);
+    assert_int_equal(tn_parameter_count(layer), 1);
+    const double batches[][2] = {{0, 2}, {4, 8}, {-3, 0}};
+    for (int i = 0; i < 3; i++)
+        tn_forward(layer, tn_from_array(batches[i], (int64_t[]){2, 1}, 2, TN_FLOAT64));
+    expect_values(tn_named_buffer(layer, "running_mean"), (double[]){(1 + 6 - 1.5) / 3}, 1e-12);
+    expect_values(tn_named_buffer(layer, "running_var"), (double[]){(2 + 8 + 4.5) / 3}, 1e-12);
+    tn_tensor *empty = tn_forward(layer, tn_zeros((int64_t[]){0, 1}, 2, TN_FLOAT64));
+    assert_int_equal(tn_numel(empty), 0);
+    assert_int_equal(tn_item_i64(tn_named_buffer(layer, "num_batches_tracked")), 4);
+    expect_values(tn_named_buffer(layer, "running_mean"), (double[]){(1 + 6 - 1.5) / 3}, 1e-12);
+    tn_module *copy = tn_module_to(layer, TN_FLOAT32);
+    tn_module_to_(copy, TN_FLOAT64);
+    tn_forward(copy, tn_from_array(batches[0], (int64_t[]){2, 1}, 2, TN_FLOAT64));
+    expect_values(tn_named_buffer(copy, "running_mean"), (double[]){(float)(5.5 / 3) * 0.8 + 0.2}, 1e-6);
+
+    layer = tn_batch_norm1d_module(1, &(tn_batch_norm_options){.no_running_stats = true}, TN_FLOAT64);
+    assert_int_equal(tn_buffer_count(layer), 0);
+    tn_module_eval(layer);
+    tn_tensor *x = tn_from_array(batches[0], (int64_t[]){2, 1}, 2, TN_FLOAT64);
+    const double one = 1 / sqrt(1 + 1e-5);
+    expect_values(tn_forward(layer, x), (double[]){-one, one}, 1e-12);
+    assert_null(tn_forward(layer, tn_to(x, TN_FLOAT32)));
+    expect_error(TN_ERROR_DTYPE, "batch_norm1d: the input is float32, the module float64: needed the same");
+    layer = tn_layer_norm_module((int64_t[]){1}, 1, &(tn_layer_norm_options){.no_affine = true}, TN_FLOAT64);
+    assert_int_equal(tn_parameter_count(layer), 0);
+    assert_null(tn_forward(layer, tn_to(x, TN_INT64)));
+    expect_error(TN_ERROR_DTYPE, "layer_norm: the input is int64, needed floats");
+    layer = tn_layer_norm_module((int64_t[]){1}, 1, &(tn_layer_norm_options){.no_bias = true}, TN_FLOAT64);
+    assert_int_equal(tn_parameter_count(layer), 1);
+    tn_scope_end(scope);
+}
+
+/* The row of padding is read and gets no gradient; long rows are shortened where they are looked up. */
+static void embedding_options(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_torch_generator g;
+    tn_torch_manual_seed(&g, 0);
+    tn_module *table = tn_embedding_module(3, 2, &(tn_embedding_options){.pad = true, .padding_idx = -2}, TN_FLOAT64);
+    assert_int_equal(tn_init_torch(table, &g, true), TN_OK);
+    tn_tensor *weight = tn_parameter(table, 0);
+    assert_true(tn_data_f64(weight)[2] == 0 && tn_data_f64(weight)[3] == 0 && tn_data_f64(weight)[0] != 0);
+    tn_data_f64_mut(weight)[2] = 5;
+    tn_tensor *x = tn_from_array((int32_t[]){1, 0, 1, 0}, (int64_t[]){4}, 1, TN_INT32), *y = tn_forward(table, x);
+    assert_true(tn_data_f64(y)[0] == 5);
+    tn_backward(tn_sum(y, NULL, 0, false, TN_DTYPE_NONE));
+    expect_values(tn_grad_of(weight), (double[]){2, 2, 0, 0, 0, 0}, 0);
+
+    table = tn_embedding_module(3, 2, &(tn_embedding_options){.max_norm = 1}, TN_FLOAT64);
+    weight = tn_parameter(table, 0);
+    for (int i = 0; i < 6; i++)
+        tn_data_f64_mut(weight)[i] = (double[]){3, 4, 0.3, 0.4, 6, 8}[i];
+    y = tn_forward(table, x);
+    const double scale = 1 / (5 + 1e-7);
+    expect_values(y, (double[]){0.3, 0.4, 3 * scale, 4 * scale, 0.3, 0.4, 3 * scale, 4 * scale}, 1e-16);
+    expect_values(weight, (double[]){3 * scale, 4 * scale, 0.3, 0.4, 6, 8}, 1e-16);
+    assert_null(tn_forward(table, tn_from_array((int64_t[]){2, 3}, (int64_t[]){2}, 1, TN_INT64)));
+    EXPECT(TN_ERROR_INDEX);
+    assert_true(tn_data_f64(weight)[5] == 8); /* nothing has changed */
+    assert_null(tn_embedding_module(3, 2, &(tn_embedding_options){.pad = true, .padding_idx = 3}, TN_FLOAT64));
+    expect_error(TN_ERROR_INDEX, "embedding_module: padding_idx is 3, there are 3 embeddings");
+    assert_null(tn_embedding_module(3, 2, &(tn_embedding_options){.max_norm = -1}, TN_FLOAT64));
+    expect_error(TN_ERROR_ARGUMENT, "embedding_module: max_norm is -1.0, needed 0 or more");
+    tn_module *drop = tn_dropout_module(0.5, &g);
+    assert_null(tn_forward(drop, x));
+    expect_error(TN_ERROR_DTYPE, "dropout: the input is int32, needed floats");
     tn_scope_end(scope);
 }
 
@@ -149,4 +226,5 @@ static void user_modules(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(dropout), test(batch_norm), test(layer_norm), test(lookups), test(user_modules))
+TEST_MAIN(test(dropout), test(batch_norm), test(layer_norm), test(lookups), test(batch_norm_options),
+          test(embedding_options), test(user_modules))

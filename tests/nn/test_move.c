@@ -18,7 +18,7 @@ static tn_tensor *decode(tn_module *self, tn_tensor *x, void *context)
 /* A module of the user's whose decoder is the table of its embedding, a BatchNorm1d and a plain Linear beside it. */
 static tn_module *tied(void)
 {
-    tn_module *table = tn_embedding_module(5, 3, TN_FLOAT32);
+    tn_module *table = tn_embedding_module(5, 3, NULL, TN_FLOAT32);
     tn_module *both = tn_module_new(&(tn_module_kind){.name = "Tied", .forward = decode}, NULL);
     tn_torch_generator g;
     tn_torch_manual_seed(&g, 1);

@@ -62,32 +62,51 @@ TN_API tn_module *tn_dropout_module(double p, tn_torch_generator *generator);
 typedef struct tn_batch_norm_options {
     double eps;      /* 0: 1e-5 */
     double momentum; /* 0: 0.1 */
+    bool cumulative; /* instead of momentum: all batches so far count alike (PyTorch's momentum=None) */
     bool no_affine;  /* without weight and bias */
+    bool no_bias;    /* with weight, without bias */
+    bool no_running_stats; /* without buffers: eval, too, takes mean and variance of the batch */
 } tn_batch_norm_options;
 
 /* Batch normalisation of each feature:  y = (x - mean) / sqrt(var + eps) * weight + bias. In training mean and biased
  * variance are the batch's, and the buffers running_mean, running_var and num_batches_tracked follow them; in eval they
  * are those.
- * x        [n, features] or [n, features, length], in training with two values a feature at least
+ * x        [n, features] or [n, features, length] of the module's dtype; in training not with one value a feature alone
  * options  NULL: all usual
  * dtype    float32 or float64
  * errors   TN_ERROR_ARGUMENT, TN_ERROR_DTYPE, TN_ERROR_MEMORY
  * source   torch.nn.BatchNorm1d */
 TN_API tn_module *tn_batch_norm1d_module(int64_t num_features, const tn_batch_norm_options *options, tn_dtype dtype);
 
-/* The same over the last ndim dims of each sample, whose sizes are normalized_shape; training and eval are alike.
- * eps     0: 1e-5
- * affine  with weight and bias of that shape
- * errors  TN_ERROR_ARGUMENT, TN_ERROR_DTYPE, TN_ERROR_OVERFLOW, TN_ERROR_MEMORY
- * source  torch.nn.LayerNorm */
-TN_API tn_module *tn_layer_norm_module(const int64_t *normalized_shape, int ndim, double eps, bool affine,
+typedef struct tn_layer_norm_options {
+    double eps;     /* 0: 1e-5 */
+    bool no_affine; /* without weight and bias */
+    bool no_bias;   /* with weight, without bias */
+} tn_layer_norm_options;
+
+/* The same over the last ndim dims of each sample, whose sizes are normalized_shape, as are those of weight and bias;
+ * training and eval are alike.
+ * options  NULL: all usual
+ * errors   TN_ERROR_ARGUMENT, TN_ERROR_DTYPE, TN_ERROR_OVERFLOW, TN_ERROR_MEMORY
+ * source   torch.nn.LayerNorm */
+TN_API tn_module *tn_layer_norm_module(const int64_t *normalized_shape, int ndim, const tn_layer_norm_options *options,
                                        tn_dtype dtype);
 
+typedef struct tn_embedding_options {
+    bool pad;            /* padding_idx counts: that row gets no gradient, and zeros from tn_init_torch */
+    int64_t padding_idx; /* from the end where below 0 */
+    double max_norm;     /* rows that are looked up and longer are scaled to it, in place; 0: they are not */
+    double norm_type;    /* how long they are: p of a p-norm, or INFINITY; 0: 2 */
+} tn_embedding_options;
+
 /* Rows of weight [num_embeddings, embedding_dim] looked up; weight is zero until an initialisation fills it.
- * x       [...] int64 -> [..., embedding_dim]
- * errors  TN_ERROR_ARGUMENT, TN_ERROR_DTYPE, TN_ERROR_OVERFLOW, TN_ERROR_MEMORY; forward: TN_ERROR_INDEX
- * source  torch.nn.Embedding */
-TN_API tn_module *tn_embedding_module(int64_t num_embeddings, int64_t embedding_dim, tn_dtype dtype);
+ * x        [...] int64 or int32, 0 .. num_embeddings-1 -> [..., embedding_dim]
+ * options  NULL: all zero
+ * errors   TN_ERROR_ARGUMENT, TN_ERROR_INDEX (padding_idx), TN_ERROR_DTYPE, TN_ERROR_OVERFLOW, TN_ERROR_MEMORY;
+ *          forward: TN_ERROR_INDEX, TN_ERROR_DTYPE
+ * source   torch.nn.Embedding */
+TN_API tn_module *tn_embedding_module(int64_t num_embeddings, int64_t embedding_dim,
+                                      const tn_embedding_options *options, tn_dtype dtype);
 
 /* tn_flatten of the dims start_dim .. end_dim; PyTorch's are 1 and -1.
  * errors  TN_ERROR_MEMORY */
@@ -254,13 +273,13 @@ TN_API tn_status tn_module_to_(tn_module *module, tn_dtype dtype);
 TN_API tn_status tn_module_to_device_(tn_module *module, tn_device device);
 TN_API tn_status tn_module_to_empty_(tn_module *module, tn_device device);
 
-/* Initialisations: fill all Linear layers of the module, in order.
+/* Initialisations: fill all Linear layers of the module, tn_init_torch also its Embeddings, in order.
  * tn_init_normal  weight ~ N(0, 1/in), row by row, drawn in float64 and rounded to the dtype, biases zero. With rng
  *                 seeded by `seed` it is the lesson's init(sizes, seed), bit for bit
  * tn_init_torch   torch.nn.Linear's weights, uniform within 1/sqrt(in) (kaiming_uniform, a = sqrt 5), then its bias,
- *                 likewise: the bits of PyTorch for torch.manual_seed(seed) and the same layers made in the same order.
- *                 fused: one FMA a value (PyTorch's AVX2 and AVX-512 kernels); false: product and sum rounded (its
- *                 default kernels)
+ *                 likewise, and torch.nn.Embedding's, normal: the bits of PyTorch for torch.manual_seed(seed) and the
+ *                 same layers made in the same order. fused: one FMA a value (PyTorch's AVX2 and AVX-512 kernels);
+ *                 false: product and sum rounded (its default kernels)
  * errors  TN_ERROR_NULL, TN_ERROR_STATE (a generator without seed, a parameter that was resized), TN_ERROR_DEVICE
  *         (meta); then parameters and generator are as they were
  * cost    O(parameters) */
