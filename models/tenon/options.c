@@ -278,7 +278,7 @@ static enum options_outcome read_options(const char *command, const option_row *
         known[i + 1] =
             (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument, NULL, FIRST_ROW + i};
     opterr = 0;
-    optind = 0; /* glibc's word for beginning anew */
+    optind = 0; /* to begin anew, where getopt_long comes from, and in the C libraries that took it over */
     for (int said; (said = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
         if (said == 'h')
             return OPTIONS_HELP;

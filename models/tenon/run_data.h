@@ -15,6 +15,10 @@ tn_dataset *data_load(const data_options *asked, tn_dtype dtype, const model *kn
 /* x alone, for a net that says the rest; a column of labels among them is left out. */
 tn_tensor *data_load_inputs(const input_file *file, const data_options *asked, const model *known);
 
+/* A sum over the bytes of a tensor, and over the names of classes that its numbers stand for (n of them; NULL: none).
+ * Another element anywhere gives another sum. 0 with an error. */
+uint64_t data_sum(tn_tensor *x, const char *const *names, int64_t n);
+
 /* How many classes the labels have: one more than the largest. */
 int64_t data_classes(tn_dataset *dataset);
 

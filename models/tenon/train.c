@@ -198,6 +198,8 @@ static int train(session *it, train_options *asked)
     int code = tn_error_code() ? EXIT_FAILED : train_run_make(&it->run, asked);
     if (code == EXIT_MISUSED)
         return code;
+    if (asked->resume)
+        train_run_check(&it->run, asked);
     if (asked->out && !asked->resume) {
         run_folder_begin(asked->out, asked->force);
         train_run_write(&it->run, asked, asked->out);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_words.h"
 #include "report.h"
 #include "run_folder.h"
 #include "train_run.h"
@@ -54,6 +55,8 @@ static void write_record(FILE *to, const train_run *it, const train_options *ask
         write_json_string(to, words->word[i], (int)strlen(words->word[i]));
     }
     fprintf(to, "],\n  \"seed\": %" PRId64 ",\n", asked->data.seed);
+    if (it->sums[0])
+        fprintf(to, "  \"data_sums\": [\"%016" PRIx64 "\", \"%016" PRIx64 "\"],\n", it->sums[0], it->sums[1]);
     fprintf(to, "  \"task\": \"%s\",\n  \"inputs\": %" PRId64 ",\n  \"outputs\": %" PRId64 ",\n", task_words[m->task],
             m->shape.inputs, m->shape.outputs);
     fprintf(to, "  \"parameters\": %" PRId64 ",\n  \"dtype\": \"%s\",\n", tn_parameter_numel(m->net),
@@ -61,6 +64,22 @@ static void write_record(FILE *to, const train_run *it, const train_options *ask
     fprintf(to, "  \"train_samples\": %" PRId64 ",\n  \"validation_samples\": %" PRId64 "\n}\n",
             tn_dataset_size(it->train), it->validation ? tn_dataset_size(it->validation) : 0);
     free(line);
+}
+
+void train_run_check(const train_run *it, const train_options *asked)
+{
+    char *words[2], found[20];
+    size_t length;
+    char *text = it->sums[0] && !tn_error_code() ? run_folder_read(asked->resume, &length) : NULL;
+    const int n = text ? json_words(text, length, "data_sums", words, 2) : 0;
+    for (int i = 0; i < n && !tn_error_code(); i++) {
+        snprintf(found, sizeof found, "%016" PRIx64, it->sums[i]);
+        if (strcmp(found, words[i]) != 0)
+            TN_FAIL(TN_ERROR_DATA, "resume", "'%s' has other %s than when the run in '%s' was begun on it",
+                    i == 1 && asked->data.labels ? asked->data.labels : asked->data.name, i ? "labels" : "inputs",
+                    asked->resume);
+    }
+    free(text);
 }
 
 void train_run_write(const train_run *it, train_options *asked, const char *folder)

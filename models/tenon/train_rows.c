@@ -66,7 +66,7 @@ static int add_loop_rows(option_row *rows, train_options *it)
                    "what says which epoch is best: loss or accuracy (loss)"),
         row_number("min-delta", &it->min_delta, 0, 1000000, "what is better by less is not better (0)"),
         /* from here on a resumed run may have others */
-        row_whole("epochs", "N", &it->epochs, 1, MANY, "in all, with those of a resumed run (100)"),
+        row_whole("epochs", "N", &it->epochs, 0, MANY, "in all, with those of a resumed run (100)"),
         row_whole("patience", "N", &it->patience, 1, MANY, "stop after so many epochs without a better one"),
         row_whole("save-every", "N", &it->save_every, 1, MANY, "steps between checkpoints (those of an epoch)"),
         row_whole("threads", "N", &it->threads, 1, 1024, "never changes a result (as many as there are cores)"),

@@ -48,6 +48,10 @@ static void make_data(train_run *it, const train_options *asked)
     choose_task(it, asked, all);
     if (!model_names_of(&it->model, all))
         TN_FAIL(TN_ERROR_MEMORY, "train", "no memory for names");
+    if (data_kind(&asked->data) == DATA_FILE) {
+        it->sums[0] = data_sum(tn_dataset_x(all), NULL, 0);
+        it->sums[1] = data_sum(tn_dataset_y(all), it->model.class_names, it->model.classes);
+    }
     it->train = all;
     if (asked->validation > 0)
         tn_train_test_split(all, asked->validation, (uint64_t)asked->data.seed, &it->train, &it->validation);
@@ -62,25 +66,25 @@ static void make_data(train_run *it, const train_options *asked)
 }
 
 /* The size of a batch is part of the record of the run. */
-static int make_loader(train_run *it, train_options *asked)
+static void make_loader(train_run *it, train_options *asked)
 {
     int64_t n = tn_dataset_size(it->train), size = asked->batch_size;
-    if (size > n && !tn_error_code()) {
-        report("train", "--batch-size: found %" PRId64 ", needed at most the %" PRId64 " samples to train on", size, n);
-        return EXIT_MISUSED;
-    }
+    if (size > n)
+        TN_FAIL(TN_ERROR_ARGUMENT, "--batch-size",
+                "found %" PRId64 ", needed at most the %" PRId64 " samples to train on", size, n);
     if (size == 0)
         asked->batch_size = size = asked->optimizer == OPTIMIZER_LBFGS || n < 32 ? n : 32;
     it->loader = tn_loader_new(it->train, &(tn_loader_options){.batch_size = size,
                                                                .shuffle = true,
                                                                .seed = (uint64_t)asked->data.seed});
-    return EXIT_DONE;
 }
 
 int train_run_make(train_run *it, train_options *asked)
 {
     tn_torch_generator generator;
     *it = (train_run){.file = {.copy = -1}};
+    if (asked->epochs < 1)
+        TN_FAIL(TN_ERROR_ARGUMENT, "--epochs", "found %" PRId64 ", needed 1 or more", asked->epochs);
     if (asked->threads)
         tn_set_num_threads((int)asked->threads);
     make_data(it, asked);
@@ -91,8 +95,8 @@ int train_run_make(train_run *it, train_options *asked)
     tn_init_torch(it->model.net, &generator, true);
     if (!train_optimizer(asked, it->model.net, &it->optimizer, &it->schedule))
         return EXIT_MISUSED;
-    int code = make_loader(it, asked);
-    return code ? code : tn_error_code() ? EXIT_FAILED : EXIT_DONE;
+    make_loader(it, asked);
+    return tn_error_code() ? EXIT_FAILED : EXIT_DONE;
 }
 
 void train_run_free(train_run *it)

@@ -15,11 +15,15 @@ typedef struct train_run {
     tn_optimizer *optimizer;
     tn_schedule *schedule; /* NULL: none */
     tn_loader *loader;
+    uint64_t sums[2]; /* of x and y of a file; 0 of data that are made */
 } train_run;
 
 /* An exit code: EXIT_MISUSED has been told of; otherwise an error may be pending. */
 int train_run_make(train_run *it, train_options *asked);
 void train_run_free(train_run *it);
+
+/* Refuses data that are not those that the run in the folder was begun on, by its run.json. */
+void train_run_check(const train_run *it, const train_options *asked);
 
 /* Writes run.json. */
 void train_run_write(const train_run *it, train_options *asked, const char *folder);

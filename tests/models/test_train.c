@@ -169,7 +169,7 @@ static void bad_data(void **state)
 static void refused(void **state)
 {
     (void)state;
-    shell_expect(2, "--epochs|found '0'", "tenon train moons --epochs 0 --out no");
+    shell_expect(1, "--epochs: found 0, needed 1 or more", "tenon train moons --epochs 0 --out no");
     shell_expect(2, "did you mean '--samples'", "tenon train moons --sampels 3 --out no");
     shell_expect(2, "--nesterov|adam", "tenon train moons --nesterov --out no");
     shell_expect(2, "--noise|blobs", "tenon train blobs --noise 0.1 --out no");
