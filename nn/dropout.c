@@ -29,16 +29,14 @@ static tn_tensor *forward(tn_module *module, tn_tensor *x, const tni_place *plac
 {
     (void)place;
     const dropout *self = (const dropout *)(const void *)module;
-    if (module->evaluating)
+    if (module->evaluating || self->p == 0)
         return tn_adopt(tn_retain(x));
+    if (self->p == 1 || tn_tensor_device(x).type == TN_META)
+        return tn_mul_scalar(x, tn_int(0));
     if (!tn_is_floating_point(tn_tensor_dtype(x))) {
         TN_FAIL(TN_ERROR_DTYPE, "dropout", "the input is %s, needed floats", tn_dtype_name(tn_tensor_dtype(x)));
         return NULL;
     }
-    if (self->p == 0)
-        return tn_adopt(tn_retain(x));
-    if (self->p == 1)
-        return tn_mul_scalar(x, tn_int(0));
     tn_scope scope = tn_scope_begin();
     tn_tensor *mask = draw_mask(self, x), *y = mask ? tn_mul(x, mask) : NULL;
     y = y ? tn_scope_escape(scope, y) : NULL;
@@ -50,7 +48,7 @@ static int settings(const tn_module *module, char *buf, size_t size)
 {
     char p[32];
     tn_format_double(p, sizeof p, ((const dropout *)(const void *)module)->p);
-    return snprintf(buf, size, "p=%s", p);
+    return snprintf(buf, size, "p=%s, inplace=False", p);
 }
 
 static tn_module *bare(const tn_module *module);

@@ -192,6 +192,58 @@ static void to_dtype(void **state)
     tn_scope_end(scope);
 }
 
+typedef struct text {
+    char all[512];
+    size_t used, limit;
+} text;
+
+static int take(void *context, const char *piece, size_t bytes)
+{
+    text *to = context;
+    if (to->used + bytes > to->limit)
+        return 1;
+    memcpy(to->all + to->used, piece, bytes);
+    to->used += bytes;
+    return 0;
+}
+
+/* What print(module) shows in PyTorch; a writer that takes no more ends it. */
+static void as_text(void **state)
+{
+    (void)state;
+    static const char expected[] = "Sequential(\n"
+                                   "  (0): Linear(in_features=2, out_features=3, bias=False)\n"
+                                   "  (1): Sequential(\n"
+                                   "    (0): LeakyReLU(negative_slope=0.2)\n"
+                                   "    (1): Softmax(dim=-1)\n"
+                                   "  )\n"
+                                   "  (2): Sequential()\n"
+                                   "  (3): Embedding(4, 2, padding_idx=3, max_norm=1.5, norm_type=1.0)\n"
+                                   ")";
+    tn_scope scope = tn_scope_begin();
+    tn_module *net = tn_sequential(), *inner = tn_sequential();
+    const tn_embedding_options options = {.pad = true, .padding_idx = -1, .max_norm = 1.5, .norm_type = 1};
+    tn_sequential_append(inner, tn_leaky_relu_module(0.2));
+    tn_sequential_append(inner, tn_softmax_module(-1));
+    tn_sequential_append(net, tn_linear_module(2, 3, false, TN_FLOAT32));
+    tn_sequential_append(net, inner);
+    tn_sequential_append(net, tn_sequential());
+    tn_sequential_append(net, tn_embedding_module(4, 2, &options, TN_FLOAT32));
+    text whole = {.limit = sizeof whole.all - 1};
+    assert_int_equal(tn_module_write(net, take, &whole), TN_OK);
+    assert_string_equal(whole.all, expected);
+    for (size_t limit = 0; limit < sizeof expected - 1; limit++) {
+        text cut = {.limit = limit};
+        assert_int_equal(tn_module_write(net, take, &cut), TN_ERROR_FILE);
+        expect_error(TN_ERROR_FILE, "module_write: the text was not taken");
+    }
+    assert_int_equal(tn_module_write(net, NULL, NULL), TN_ERROR_NULL);
+    expect_error(TN_ERROR_NULL, "module_write: argument 2 (write) is NULL");
+    assert_int_equal(tn_module_write(NULL, take, &whole), TN_ERROR_NULL);
+    expect_error(TN_ERROR_NULL, "module_write: argument 1 (module) is NULL");
+    tn_scope_end(scope);
+}
+
 static void bad_layers(void **state)
 {
     (void)state;
@@ -270,4 +322,4 @@ static void lifetimes(void **state)
 }
 
 TEST_MAIN(test(parameters_and_names), test(no_such_parameter), test(nested_names), test(append_rules), test(nesting),
-          test(to_dtype), test(bad_layers), test(pending_and_null), test(lifetimes))
+          test(to_dtype), test(as_text), test(bad_layers), test(pending_and_null), test(lifetimes))

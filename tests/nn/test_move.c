@@ -147,6 +147,33 @@ static void copies(void **state)
     tn_scope_end(scope);
 }
 
+/* All layers have shapes there, in training too. */
+static void runs_on_meta(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_torch_generator g;
+    tn_torch_manual_seed(&g, 1);
+    tn_module *net = tn_sequential();
+    tn_sequential_append(net, tn_embedding_module(9, 4, &(tn_embedding_options){.pad = true, .max_norm = 1},
+                                                  TN_FLOAT32));
+    tn_sequential_append(net, tn_flatten_module(1, -1));
+    tn_sequential_append(net, tn_batch_norm1d_module(8, &(tn_batch_norm_options){.cumulative = true}, TN_FLOAT32));
+    tn_sequential_append(net, tn_layer_norm_module((int64_t[]){8}, 1, NULL, TN_FLOAT32));
+    tn_sequential_append(net, tn_dropout_module(0.5, &g));
+    tn_sequential_append(net, tn_linear_module(8, 3, true, TN_FLOAT32));
+    tn_module *loss = tn_cross_entropy_module(NULL);
+    assert_int_equal(tn_module_to_device_(net, meta), TN_OK);
+    tn_tensor *y = tn_forward(net, tn_empty_on((int64_t[]){5, 2}, 2, TN_INT64, meta));
+    assert_string_equal(tn_error_message(), "");
+    assert_true(tn_ndim(y) == 2 && tn_size(y, 0) == 5 && tn_size(y, 1) == 3);
+    tn_tensor *value = tn_forward_loss(loss, y, tn_empty_on((int64_t[]){5}, 1, TN_INT64, meta));
+    assert_int_equal(tn_ndim(value), 0);
+    assert_int_equal(tn_backward(value), TN_OK);
+    assert_int_equal(tn_tensor_device(tn_grad_of(tn_parameter(net, 0))).type, TN_META);
+    tn_scope_end(scope);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -197,4 +224,5 @@ static void without_memory(void **state)
         }
 }
 
-TEST_MAIN(test(tied_once), test(to_dtype), test(to_meta_and_back), test(copies), test(refusals), test(without_memory))
+TEST_MAIN(test(tied_once), test(to_dtype), test(to_meta_and_back), test(copies), test(runs_on_meta),
+          test(refusals), test(without_memory))

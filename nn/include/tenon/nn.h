@@ -286,6 +286,11 @@ TN_API tn_status tn_module_to_empty_(tn_module *module, tn_device device);
 TN_API tn_status tn_init_normal(tn_module *module, tn_default_rng *rng);
 TN_API tn_status tn_init_torch(tn_module *module, tn_torch_generator *generator, bool fused);
 
+/* The module as PyTorch prints it: classes, settings, children.
+ * errors  TN_ERROR_NULL, TN_ERROR_FILE (write did not return 0)
+ * source  torch.nn.Module.__repr__ */
+TN_API tn_status tn_module_write(const tn_module *module, tn_text_writer write, void *context);
+
 /* The table of a module's layers: name, class, output shape and dtype for an input of that size, parameters,
  * multiply-adds (a Linear's products), bytes of parameters; a last line adds up. Shapes come from META: no data is made
  * or read, unless the net has modules of tn_module_new, which run on zeros.
