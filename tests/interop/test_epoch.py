@@ -14,44 +14,14 @@ import tenon
 try:
     warnings.simplefilter("ignore")
     import torch
-except ImportError:
-    tenon.skip(f"{sys.executable} has no torch")
+    import training as t
+except ImportError as missing:
+    tenon.skip(missing)
 
 FEATURES, HIDDEN, CLASSES, BATCH, FRESH, RATE = 784, 128, 10, 128, 10_000, 1e-3
-pointer, declare = c.c_void_p, tenon.declare
-
-
-class Batch(c.Structure):
-    _fields_ = [("x", pointer), ("y", pointer), ("index", c.c_int64)]
-
-
-class LoaderOptions(c.Structure):
-    _fields_ = [("batch_size", c.c_int64), ("shuffle", c.c_bool), ("drop_last", c.c_bool), ("seed", c.c_uint64),
-                ("global_generator", pointer), ("weights", pointer), ("draws", c.c_int64), ("workers", c.c_int),
-                ("prefetch", c.c_int)]
-
-
-class AdamOptions(c.Structure):
-    _fields_ = [(name, c.c_double) for name in ("lr", "beta1", "beta2", "eps", "weight_decay")] + \
-        [("amsgrad", c.c_bool), ("maximize", c.c_bool)]
-
-
-mlp = declare("tn_mlp", pointer, tenon.sizes_type, c.c_int, c.c_int)
-parameters = declare("tn_parameters", pointer, pointer)
-parameter = declare("tn_parameter", pointer, pointer, c.c_int64)
-data_mut = declare("tn_data_mut", pointer, pointer)
-adam = declare("tn_adam", pointer, pointer, c.POINTER(AdamOptions))
-dataset = declare("tn_tensor_dataset", pointer, pointer, pointer)
-loader_new = declare("tn_loader_new", pointer, pointer, c.POINTER(LoaderOptions))
-loader_next = declare("tn_loader_next", c.c_bool, pointer, c.POINTER(Batch))
-forward = declare("tn_forward", pointer, pointer, pointer)
-cross_entropy = declare("tn_cross_entropy", pointer, pointer, pointer, c.c_int)
-zero_grad = declare("tn_zero_grad", c.c_int, pointer)
-backward = declare("tn_backward", c.c_int, pointer)
-step = declare("tn_step", c.c_int, pointer)
-item = declare("tn_item", c.c_double, pointer)
-detach = declare("tn_detach", pointer, pointer)
-MEAN = 0
+parameter = t.declare("tn_parameter", t.pointer, t.pointer, c.c_int64)
+data_mut = t.declare("tn_data_mut", t.pointer, t.pointer)
+cross_entropy = t.declare("tn_cross_entropy", t.pointer, t.pointer, t.pointer, c.c_int)
 
 
 def make_data(samples):
@@ -95,16 +65,16 @@ def take_weights(net, theirs):
 
 def train_tenon(net, x, y):
     """The losses, and the memory in use after each batch."""
-    optimizer = adam(parameters(net), AdamOptions(lr=RATE))
-    loader = loader_new(dataset(around(x), around(y)), LoaderOptions(batch_size=BATCH, shuffle=True))
-    losses, held, batch = [], [], Batch()
-    while loader_next(loader, batch):
+    optimizer = t.adam(t.parameters(net), t.AdamOptions(lr=RATE))
+    loader = t.loader_new(t.dataset(around(x), around(y)), t.LoaderOptions(batch_size=BATCH, shuffle=True))
+    losses, held, batch = [], [], t.Batch()
+    while t.loader_next(loader, batch):
         with tenon.Scope():
-            loss = cross_entropy(forward(net, batch.x), batch.y, MEAN)
-            zero_grad(optimizer)
-            backward(loss)
-            step(optimizer)
-            losses.append(item(loss))
+            loss = cross_entropy(t.forward(net, batch.x), batch.y, t.MEAN)
+            t.zero_grad(optimizer)
+            t.backward(loss)
+            t.step(optimizer)
+            losses.append(t.item(loss))
         now = tenon.library.tn_get_memory_stats()
         held.append((now.live_bytes, now.reserved_bytes))
     assert tenon.library.tn_error_code() == tenon.OK, tenon.status()
@@ -120,14 +90,14 @@ def main():
     train, fresh = make_data(samples)
     theirs = make_net()
     with tenon.Scope():
-        net = mlp(tenon.ints([FEATURES, HIDDEN, CLASSES]), 3, tenon.DTYPES["float32"])
+        net = t.mlp(tenon.ints([FEATURES, HIDDEN, CLASSES]), 3, tenon.DTYPES["float32"])
         take_weights(net, theirs)
         start = time.perf_counter()
         ours, held = train_tenon(net, *train)
         middle = time.perf_counter()
         wanted = train_torch(theirs, *train)
         end = time.perf_counter()
-        logits = torch.from_dlpack(tenon.Export(detach(forward(net, around(fresh[0]))))).clone()
+        logits = torch.from_dlpack(tenon.Export(t.detach(t.forward(net, around(fresh[0]))))).clone()
     with torch.no_grad():
         right, theirs_right = accuracy(logits, fresh[1]), accuracy(theirs(fresh[0]), fresh[1])
     print(f"tenon    loss {sum(ours) / len(ours):.6f}  accuracy {right:.4f}  {middle - start:.2f} s")
