@@ -1,8 +1,9 @@
 """Data beside the libraries whose orders, bits and files they are: batches of PyTorch's DataLoader and random_split,
-scikit-learn's datasets and train_test_split, NumPy's .npy and CSV. What is not installed is skipped."""
+scikit-learn's datasets, train_test_split and metrics, NumPy's .npy and CSV. What is not installed is skipped."""
 
 import ctypes as c
 import itertools
+import math
 import os
 import tempfile
 import warnings
@@ -35,6 +36,11 @@ load_csv = declare("tn_load_csv", pointer, c.c_char_p, c.POINTER(t.CsvOptions))
 save_csv = declare("tn_save_csv", c.c_int, c.c_char_p, pointer, c.POINTER(t.CsvOptions))
 load_npy = declare("tn_load_npy", pointer, c.c_char_p)
 save_npy = declare("tn_save_npy", c.c_int, pointer, c.c_char_p)
+binary_accuracy = declare("tn_binary_accuracy", c.c_double, pointer, pointer)
+accuracy = declare("tn_accuracy", c.c_double, pointer, pointer)
+confusion_matrix = declare("tn_confusion_matrix", pointer, pointer, pointer)
+class_score_of = declare("tn_class_score_of", c.c_int, pointer, c.c_int64, c.POINTER(t.ClassScore))
+roc_auc = declare("tn_roc_auc", c.c_double, pointer, pointer)
 F32, F64 = tenon.DTYPES["float32"], tenon.DTYPES["float64"]
 
 
@@ -194,6 +200,73 @@ def test_npy():
         assert np.load(path + ".npy").tobytes() == x.tobytes()
 
 
+def compare(matrix, classes, said, labels):
+    from sklearn import metrics
+    wanted = metrics.confusion_matrix(classes, said, labels=labels)
+    assert (t.to_array(t.make(matrix)) == wanted).all()
+    all_of = metrics.precision_recall_fscore_support(classes, said, labels=labels, zero_division=0)
+    for k in labels:
+        score = t.ClassScore()
+        t.done(class_score_of(matrix, k, score))
+        found = (score.precision, score.recall, score.f1)
+        assert all(abs(a - b[k]) <= 1e-15 for a, b in zip(found, all_of)), (found, [b[k] for b in all_of])
+        assert score.samples == all_of[3][k]
+
+
+def test_classes():
+    """Ties, classes that nobody has or chose."""
+    from sklearn import metrics
+    draw = np.random.default_rng(1)
+    for turn in range(200):
+        n, kinds = int(draw.integers(1, 60)), int(draw.integers(2, 7))
+        logits = draw.integers(-3, 4, (n, kinds)).astype(["f4", "f8"][turn % 2])  # with ties
+        classes = draw.integers(0, draw.integers(1, kinds + 1), n)
+        said = logits.argmax(1)
+        with tenon.Scope():
+            z, y = t.to_tensor(logits), t.to_tensor(classes)
+            assert abs(accuracy(z, y) - metrics.accuracy_score(classes, said)) <= 1e-15
+            compare(confusion_matrix(z, y), classes, said, list(range(kinds)))
+
+
+def test_two_classes():
+    from sklearn import metrics
+    draw = np.random.default_rng(2)
+    for turn in range(200):
+        n = int(draw.integers(1, 60))
+        logits = (draw.integers(-3, 4, n) / 2).astype(["f4", "f8"][turn % 2])
+        classes = draw.integers(0, 2, n) if turn % 5 else np.full(n, turn % 2)
+        said = (logits > 0).astype(int)
+        with tenon.Scope():
+            z, y = t.to_tensor(logits), t.to_tensor(classes)
+            wanted = metrics.accuracy_score(classes, said)
+            assert abs(binary_accuracy(z, y) - wanted) <= 1e-15 and abs(accuracy(z, y) - wanted) <= 1e-15
+            compare(confusion_matrix(z, y), classes, said, [0, 1])
+
+
+def test_roc_auc():
+    """With ties, huge scores and one class alone."""
+    from sklearn import metrics
+    draw = np.random.default_rng(3)
+    alone = 0
+    for turn in range(400):
+        n = int(draw.integers(1, 200))
+        scores = draw.normal(size=n) if turn % 3 else draw.integers(-2, 3, n) / 4.0
+        if turn % 7 == 0:
+            scores[0] = 1e308
+        scores = scores.astype(["f8", "f4"][turn % 2] if turn % 7 else "f8")
+        classes = (draw.random(n) < draw.random()).astype(int)
+        with tenon.Scope():
+            found = roc_auc(t.to_tensor(scores), t.to_tensor(classes))
+            if len(set(classes)) < 2:  # scikit-learn warns and gives nan
+                alone += 1
+                assert math.isnan(found) and tenon.status()[0] == tenon.ARGUMENT
+                assert math.isnan(metrics.roc_auc_score(classes, scores))
+            else:
+                wanted = metrics.roc_auc_score(classes, scores)
+                assert abs(found - wanted) <= 1e-14, (turn, found, wanted)
+    assert alone > 5
+
+
 print(f"numpy {np.__version__}")
 t.run([test_shuffling, test_global_generator, test_weights, test_random_split, test_made_points, test_train_test_split,
-       test_csv, test_csv_special, test_npy])
+       test_csv, test_csv_special, test_npy, test_classes, test_two_classes, test_roc_auc])
