@@ -6,7 +6,8 @@
 
 typedef struct loss {
     tn_module module;
-    double size;                      /* beta, delta */
+    double size;                      /* beta, delta, eps */
+    bool logs, full;                  /* log_target, log_input; Stirling's terms */
     tn_cross_entropy_options options; /* those that it has; weight is a buffer */
 } loss;
 
@@ -37,6 +38,8 @@ static tn_module *bare(const tn_module *module)
     if (!self)
         return NULL;
     self->size = of(module)->size;
+    self->logs = of(module)->logs;
+    self->full = of(module)->full;
     self->options = of(module)->options;
     return &self->module;
 }
@@ -65,6 +68,9 @@ LOSS(bce_with_logits, "BCEWithLogitsLoss", 2,
                                  self->options.reduction))
 LOSS(nll, "NLLLoss", 1,
      tn_nll_loss_weighted(x, target, weight_of(self, WEIGHT), self->options.ignore_index, self->options.reduction))
+LOSS(kl_div, "KLDivLoss", 0, tn_kl_div(x, target, self->logs, self->options.reduction))
+LOSS(poisson_nll, "PoissonNLLLoss", 0,
+     tn_poisson_nll_loss(x, target, self->logs, self->full, self->size, self->options.reduction))
 
 static tn_tensor *cross_entropy_of(const loss *self, tn_tensor *x, tn_tensor *target)
 {
@@ -85,6 +91,8 @@ static tn_module *make(const tni_module_class *type, const loss *settings, int n
     if (!self)
         return NULL;
     self->size = settings->size;
+    self->logs = settings->logs;
+    self->full = settings->full;
     self->options = settings->options;
     self->options.weight = NULL;
     for (int i = 0; i < n && !tn_error_code(); i++)
@@ -122,6 +130,17 @@ tn_module *tn_bce_loss_module(tn_tensor *weight, tn_reduction reduction)
 tn_module *tn_bce_with_logits_module(tn_tensor *weight, tn_tensor *pos_weight, tn_reduction reduction)
 {
     return make(&bce_with_logits_class, &(loss){.options.reduction = reduction}, 2, weight, pos_weight);
+}
+
+tn_module *tn_kl_div_module(bool log_target, tn_reduction reduction)
+{
+    return make(&kl_div_class, &(loss){.logs = log_target, .options.reduction = reduction}, 0, NULL, NULL);
+}
+
+tn_module *tn_poisson_nll_loss_module(bool log_input, bool full, double eps, tn_reduction reduction)
+{
+    return make(&poisson_nll_class,
+                &(loss){.size = eps, .logs = log_input, .full = full, .options.reduction = reduction}, 0, NULL, NULL);
 }
 
 tn_module *tn_nll_loss_module(tn_tensor *weight, int64_t ignore_index, tn_reduction reduction)

@@ -88,11 +88,20 @@ static tni_composite_result call_addmm(const tn_value *v)
                         v[4].kind == TN_VALUE_SCALAR ? v[4].as.scalar : unit));
 }
 
+static bool flag(const tn_value *value, bool otherwise)
+{
+    return value->kind == TN_VALUE_NONE ? otherwise : value->as.scalar.value.i != 0;
+}
+
+static tn_reduction reduction_of(const tn_value *value)
+{
+    return value->kind == TN_VALUE_NONE ? TN_MEAN : (tn_reduction)tni_reduction_of(value);
+}
+
 static tni_composite_result call_cross_entropy(const tn_value *v)
 {
     tn_cross_entropy_options options = {.reduction = TN_MEAN};
-    if (v[2].kind != TN_VALUE_NONE)
-        options.reduction = (tn_reduction)tni_reduction_of(&v[2]);
+    options.reduction = reduction_of(&v[2]);
     if (v[3].kind == TN_VALUE_SCALAR)
         options.label_smoothing = tni_scalar_real(v[3].as.scalar);
     if (v[4].kind == TN_VALUE_SCALAR) {
@@ -101,6 +110,18 @@ static tni_composite_result call_cross_entropy(const tn_value *v)
     }
     options.weight = v[5].kind == TN_VALUE_TENSOR ? v[5].as.tensor : NULL;
     return one(tn_cross_entropy_with(v[0].as.tensor, v[1].as.tensor, &options));
+}
+
+static tni_composite_result call_kl_div(const tn_value *v)
+{
+    return one(tn_kl_div(v[0].as.tensor, v[1].as.tensor, flag(&v[3], false), reduction_of(&v[2])));
+}
+
+static tni_composite_result call_poisson_nll_loss(const tn_value *v)
+{
+    const double eps = v[4].kind == TN_VALUE_SCALAR ? tni_scalar_real(v[4].as.scalar) : 1e-8;
+    return one(tn_poisson_nll_loss(v[0].as.tensor, v[1].as.tensor, flag(&v[2], true), flag(&v[3], false), eps,
+                                   reduction_of(&v[5])));
 }
 
 static tni_composite_result call_empty(const tn_value *v)
@@ -244,6 +265,10 @@ const tni_composite tni_composites[] = {
     {"cross_entropy", {PARAM("self", 'T'), PARAM("target", 'T'), OPTIONAL("reduction", 'Q'),
       OPTIONAL("label_smoothing", 'S'), OPTIONAL("ignore_index", 'I'), OPTIONAL("weight", 'T')}, 6, false, false,
      call_cross_entropy},
+    {"kl_div", {PARAM("self", 'T'), PARAM("target", 'T'), OPTIONAL("reduction", 'Q'), OPTIONAL("log_target", 'B')}, 4,
+     false, false, call_kl_div},
+    {"poisson_nll_loss", {PARAM("self", 'T'), PARAM("target", 'T'), OPTIONAL("log_input", 'B'), OPTIONAL("full", 'B'),
+      OPTIONAL("eps", 'S'), OPTIONAL("reduction", 'Q')}, 6, false, false, call_poisson_nll_loss},
     {"empty", {PARAM("size", 'L'), OPTIONAL("dtype", 'D')}, 2, false, false, call_empty},
     {"empty_strided", {PARAM("size", 'L'), PARAM("stride", 'L'), OPTIONAL("dtype", 'D')}, 3, false, false,
      call_empty_strided},

@@ -41,7 +41,7 @@ ARGUMENTS = {
     "log_softmax": (c.c_int,), "relu": (), "sigmoid": (), "tanh": (), "silu": (), "dropout": (D, P),
     "batch_norm1d": (I, P, c.c_int), "layer_norm": (tenon.sizes_type, c.c_int, P, c.c_int),
     "embedding": (I, I, P, c.c_int), "flatten": (c.c_int, c.c_int), "mse_loss": (c.c_int,), "l1_loss": (c.c_int,),
-    "smooth_l1_loss": (D, c.c_int), "huber_loss": (D, c.c_int), "bce_loss": (P, c.c_int),
+    "smooth_l1_loss": (D, c.c_int), "kl_div": (B, c.c_int), "poisson_nll_loss": (B, B, D, c.c_int), "huber_loss": (D, c.c_int), "bce_loss": (P, c.c_int),
     "bce_with_logits": (P, P, c.c_int), "nll_loss": (P, I, c.c_int), "cross_entropy": (P,)}
 make = {name: tenon.declare(f"tn_{name}_module", P, *arguments) for name, arguments in ARGUMENTS.items()}
 call = {name: tenon.declare("tn_" + name, result, *arguments) for name, result, *arguments in (
@@ -256,6 +256,29 @@ def initialisation():
             assert torch.equal(get(call["parameter"](ours, i)), p.detach()), i
 
 
+def initialisers():
+    """torch.nn.init's values, bit for bit, below and above the 16 elements where its normal changes its way."""
+    gain = nn.init.calculate_gain("leaky_relu", 0.1)
+    for turn, _, dtype, _ in each(2):
+        for shape in ([1, 1], [3, 5], [4, 4], [17, 1], [2, 3, 4, 5], [31, 9]):
+            for name, theirs, arguments in (
+                    ("uniform_", lambda t: nn.init.uniform_(t, -1, 3), (D(-1), D(3))),
+                    ("normal_", lambda t: nn.init.normal_(t, 0.5, 2), (D(0.5), D(2))),
+                    ("xavier_uniform_", lambda t: nn.init.xavier_uniform_(t, 1.5), (D(1.5),)),
+                    ("xavier_normal_", lambda t: nn.init.xavier_normal_(t, 1.5), (D(1.5),)),
+                    ("kaiming_uniform_", lambda t: nn.init.kaiming_uniform_(t, 0.1, "fan_out"), (D(gain), B(True))),
+                    ("kaiming_normal_", lambda t: nn.init.kaiming_normal_(t, 0.1), (D(gain), B(False))),
+                    ("trunc_normal_", lambda t: nn.init.trunc_normal_(t, 0.1, 2, -3, 2), (D(0.1), D(2), D(-3), D(2))),
+                    ("trunc_normal_", lambda t: nn.init.trunc_normal_(t, 0, 1, 2, 2.5), (D(0), D(1), D(2), D(2.5)))):
+                torch.manual_seed(turn)
+                call["torch_manual_seed"](generator, turn)
+                t, u = torch.zeros(shape, dtype=dtype), put(torch.zeros(shape, dtype=dtype))
+                theirs(t)
+                function = getattr(tenon.library, "tn_init_" + name)
+                assert function(P(u), *arguments, generator) == tenon.OK, tenon.status()
+                assert torch.equal(get(u), t), (name, shape, dtype, get(u) - t)
+
+
 def losses():
     for _, draw, dtype, _ in each(4):
         for number, how in enumerate(("mean", "sum", "none")):
@@ -272,6 +295,11 @@ def losses():
                 (nn.BCELoss(reduction=how), make["bce_loss"](None, number), x, t),
                 (nn.BCEWithLogitsLoss(w, reduction=how, pos_weight=v),
                  make["bce_with_logits"](held[0], held[1], number), x, t),
+                (nn.KLDivLoss(reduction=how), make["kl_div"](False, number), x, torch.relu(t - 0.3)),
+                (nn.KLDivLoss(reduction=how, log_target=True), make["kl_div"](True, number), x, t),
+                (nn.PoissonNLLLoss(reduction=how), make["poisson_nll_loss"](True, False, 1e-8, number), x, 5 * t),
+                (nn.PoissonNLLLoss(False, True, eps=0.1, reduction=how),
+                 make["poisson_nll_loss"](False, True, 0.1, number), x.abs(), (5 * t).round()),
                 (nn.NLLLoss(w, ignore_index=1, reduction=how), make["nll_loss"](held[0], 1, number), x, classes),
                 (nn.CrossEntropyLoss(w, ignore_index=1, reduction=how, label_smoothing=0.25),
                  make["cross_entropy"](c.byref(asked)), x, classes),
@@ -295,7 +323,8 @@ def losses():
                 close(f"{theirs}: gradient", get(call["grad_of"](u)), input.grad, 10)
 
 
-for test in (linear, activations, dropout, batch_norm, layer_norm, embedding, initialisation, losses):
+for test in (linear, activations, dropout, batch_norm, layer_norm, embedding, initialisation, initialisers,
+             losses):
     test()
     assert tenon.library.tn_error_code() == tenon.OK, tenon.status()
     print("ok  ", test.__name__)

@@ -63,6 +63,28 @@ static pair bce_with_logits_weighted(const material *m)
                   tn_bce_with_logits_weighted(m->x, m->t, m->weight, m->pos_weight, m->reduction)};
 }
 
+static pair kl_div(const material *m)
+{
+    return (pair){tn_kl_div_module(false, m->reduction), m->x, m->t, tn_kl_div(m->x, m->t, false, m->reduction)};
+}
+
+static pair kl_div_of_logs(const material *m)
+{
+    return (pair){tn_kl_div_module(true, m->reduction), m->x, m->t, tn_kl_div(m->x, m->t, true, m->reduction)};
+}
+
+static pair poisson_nll(const material *m)
+{
+    return (pair){tn_poisson_nll_loss_module(true, false, 1e-8, m->reduction), m->x, m->t,
+                  tn_poisson_nll_loss(m->x, m->t, true, false, 1e-8, m->reduction)};
+}
+
+static pair poisson_nll_full(const material *m)
+{
+    return (pair){tn_poisson_nll_loss_module(false, true, 0.125, m->reduction), m->p, m->t,
+                  tn_poisson_nll_loss(m->p, m->t, false, true, 0.125, m->reduction)};
+}
+
 static pair nll(const material *m)
 {
     return (pair){tn_nll_loss_module(NULL, -100, m->reduction), m->x, m->classes,
@@ -101,6 +123,10 @@ static const struct {
               {"BCELoss", bce_weighted, 1},
               {"BCEWithLogitsLoss", bce_with_logits, 0},
               {"BCEWithLogitsLoss", bce_with_logits_weighted, 2},
+              {"KLDivLoss", kl_div, 0},
+              {"KLDivLoss", kl_div_of_logs, 0},
+              {"PoissonNLLLoss", poisson_nll, 0},
+              {"PoissonNLLLoss", poisson_nll_full, 0},
               {"NLLLoss", nll, 0},
               {"NLLLoss", nll_weighted, 1},
               {"CrossEntropyLoss", cross_entropy, 0},

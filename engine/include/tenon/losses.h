@@ -72,6 +72,27 @@ TN_API tn_tensor *tn_bce_with_logits(tn_tensor *x, tn_tensor *target, tn_reducti
 TN_API tn_tensor *tn_bce_with_logits_weighted(tn_tensor *x, tn_tensor *target, tn_tensor *weight,
                                               tn_tensor *pos_weight, tn_reduction reduction);
 
+/* Kullback-Leibler divergence of the distribution that x has the logarithms of from the target's, element by element:
+ *     l = t (log t - x), 0 where t is 0;  log_target: e^t (t - x)
+ * PyTorch's "batchmean" is TN_SUM divided by the number of samples.
+ * x, target  any shapes that broadcast; x floating
+ * result     as tn_mse_loss; NaN where t is below 0
+ * errors     as tn_mse_loss; TN_ERROR_DTYPE (x of integers)
+ * grad       x and target, twice differentiable
+ * cost       O(numel), several passes
+ * source     torch.nn.functional.kl_div */
+TN_API tn_tensor *tn_kl_div(tn_tensor *x, tn_tensor *target, bool log_target, tn_reduction reduction);
+
+/* Negative log-likelihood of counts t under Poisson's distribution:
+ *     log_input  l = e^x - t x
+ *     else       l = x - t log(x + eps); PyTorch's eps is 1e-8
+ *     full       + t log t - t + log(2 pi t) / 2 where t is above 1 (Stirling's log t!)
+ * errors     as tn_kl_div; TN_ERROR_ARGUMENT (eps below 0)
+ * otherwise  as tn_kl_div
+ * source     torch.nn.functional.poisson_nll_loss */
+TN_API tn_tensor *tn_poisson_nll_loss(tn_tensor *x, tn_tensor *target, bool log_input, bool full, double eps,
+                                      tn_reduction reduction);
+
 /* Negative log-likelihood:  l_i = -w[t_i] x[i, t_i], 0 where t_i is ignore_index;  the mean is sum l_i / sum w[t_i],
  * NaN where all are ignored.
  * x       logarithms of probabilities, [C] or [N, C, ...]

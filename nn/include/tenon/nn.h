@@ -126,14 +126,16 @@ TN_API tn_module *tn_flatten_module(int start_dim, int end_dim);
  * errors              TN_ERROR_MEMORY; tn_forward_loss: TN_ERROR_NULL, TN_ERROR_ARGUMENT (a module that is no loss),
  *                     and those of the functions; tn_forward of a loss: TN_ERROR_ARGUMENT
  * grad                as the functions
- * source              torch.nn.MSELoss, L1Loss, SmoothL1Loss, HuberLoss, BCELoss, BCEWithLogitsLoss, NLLLoss,
- *                     CrossEntropyLoss */
+ * source              torch.nn.MSELoss, L1Loss, SmoothL1Loss, HuberLoss, BCELoss, BCEWithLogitsLoss, KLDivLoss,
+ *                     PoissonNLLLoss, NLLLoss, CrossEntropyLoss */
 TN_API tn_module *tn_mse_loss_module(tn_reduction reduction);
 TN_API tn_module *tn_l1_loss_module(tn_reduction reduction);
 TN_API tn_module *tn_smooth_l1_loss_module(double beta, tn_reduction reduction);
 TN_API tn_module *tn_huber_loss_module(double delta, tn_reduction reduction);
 TN_API tn_module *tn_bce_loss_module(tn_tensor *weight, tn_reduction reduction);
 TN_API tn_module *tn_bce_with_logits_module(tn_tensor *weight, tn_tensor *pos_weight, tn_reduction reduction);
+TN_API tn_module *tn_kl_div_module(bool log_target, tn_reduction reduction);
+TN_API tn_module *tn_poisson_nll_loss_module(bool log_input, bool full, double eps, tn_reduction reduction);
 TN_API tn_module *tn_nll_loss_module(tn_tensor *weight, int64_t ignore_index, tn_reduction reduction);
 TN_API tn_module *tn_cross_entropy_module(const tn_cross_entropy_options *options);
 TN_API tn_tensor *tn_forward_loss(tn_module *loss, tn_tensor *input, tn_tensor *target);
