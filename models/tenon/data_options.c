@@ -22,6 +22,16 @@ data_options data_not_given(void)
     return (data_options){.noise = -1, .factor = -1, .cluster_std = -1, .delimiter = -1, .header = -1};
 }
 
+void data_take_over(data_options *asked, const data_options *from)
+{
+    asked->samples = asked->samples ? asked->samples : from->samples;
+    asked->noise = asked->noise < 0 ? from->noise : asked->noise;
+    asked->factor = asked->factor < 0 ? from->factor : asked->factor;
+    asked->centers = asked->centers ? asked->centers : from->centers;
+    asked->features = asked->features ? asked->features : from->features;
+    asked->cluster_std = asked->cluster_std < 0 ? from->cluster_std : asked->cluster_std;
+}
+
 /* The kinds of data that have an option. */
 static int has_option(const char *option)
 {

@@ -14,6 +14,9 @@ enum data_kind { DATA_MOONS, DATA_CIRCLES, DATA_BLOBS, DATA_FILE };
 /* By asked->name. */
 enum data_kind data_kind(const data_options *asked);
 
+/* Gives what was not given the values that `from` has, but for the seed. */
+void data_take_over(data_options *asked, const data_options *from);
+
 /* Gives what asked->name has and was not given its default; false if something was given that it does not have, which
  * is said in the name of the command. */
 bool data_complete(const char *command, data_options *asked);

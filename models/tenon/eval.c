@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tenon/tenon.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "data_options.h"
@@ -12,6 +13,8 @@
 #include "options.h"
 #include "report.h"
 #include "run_data.h"
+#include "run_folder.h"
+#include "train_options.h"
 
 typedef struct settings {
     data_options data;
@@ -66,6 +69,21 @@ static void write_text(const judgement *it)
         printf("rmse      %.6g\nR^2       %.4f\n", it->rmse, it->r2);
 }
 
+/* Points are made as those that the run was trained on, where it has a run.json that says so and nothing else is asked
+ * for. */
+static void take_over_from_run(settings *asked)
+{
+    train_options run;
+    train_words kept;
+    char path[PATH_SIZE];
+    if (data_kind(&asked->data) == DATA_FILE ||
+        snprintf(path, sizeof path, "%s/run.json", asked->run) >= (int)sizeof path || access(path, F_OK) != 0)
+        return;
+    if (train_read_run(asked->run, &run, &kept) && strcmp(run.data.name, asked->data.name) == 0)
+        data_take_over(&asked->data, &run.data);
+    train_words_free(&kept);
+}
+
 static int evaluate(settings *asked)
 {
     model m;
@@ -94,7 +112,8 @@ static void write_help(const option_row *rows, int n)
     puts("Usage: tenon eval DIR moons|circles|blobs|FILE [OPTION]...\n\n"
          "Judges the net that 'tenon train --out DIR' saved: loss and accuracy, of numbers the root of the\n"
          "mean squared error and R^2. DIR may be a model.safetensors, FILE '-', standard input. Columns must\n"
-         "be those that the net was trained on.\n\n"
+         "be those that the net was trained on. What is not given of points that are made (--noise, ...) is\n"
+         "that of the run, or, without its run.json, what is in brackets.\n\n"
          "Options:");
     options_write_help(rows, n);
     puts("\nExamples:\n"
@@ -126,6 +145,7 @@ int command_eval(int argc, char **argv)
     }
     asked.run = argv[first];
     asked.data.name = argv[first + 1];
+    take_over_from_run(&asked);
     if (!data_complete("eval", &asked.data))
         return EXIT_MISUSED;
     return evaluate(&asked);

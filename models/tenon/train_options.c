@@ -125,19 +125,26 @@ static bool same_run(train_options *before, train_options *after)
     return true;
 }
 
-static enum options_outcome read_resumed(train_options *it, train_words *kept, int argc, char **argv)
+bool train_read_run(const char *folder, train_options *it, train_words *kept)
 {
     char name[] = "train", *words[OPTION_WORDS + 2] = {name};
-    const char *folder = it->resume;
-    train_options before = defaults();
+    *it = defaults();
+    *kept = (train_words){.count = 0};
     if (!read_run(folder, kept))
-        return OPTIONS_GO_ON; /* with an error, which the caller reports */
+        return false;
     for (int i = 0; i < kept->count; i++)
         words[i + 1] = (char *)kept->word[i];
-    if (read_words(&before, kept->count + 1, words) != OPTIONS_GO_ON || !before.data.name) {
-        TN_FAIL(TN_ERROR_DATA, "resume", "'%s/run.json' has options that there are not", folder);
-        return OPTIONS_GO_ON;
-    }
+    if (read_words(it, kept->count + 1, words) == OPTIONS_GO_ON && it->data.name)
+        return true;
+    TN_FAIL(TN_ERROR_DATA, "resume", "'%s/run.json' has options that there are not", folder);
+    return false;
+}
+
+static enum options_outcome read_resumed(train_options *it, train_words *kept, int argc, char **argv)
+{
+    train_options before;
+    if (!train_read_run(it->resume, &before, kept))
+        return OPTIONS_GO_ON; /* with an error, which the caller reports */
     *it = before;
     if (read_words(it, argc, argv) != OPTIONS_GO_ON)
         return OPTIONS_WRONG;

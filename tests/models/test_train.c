@@ -57,6 +57,27 @@ static void moons(void **state)
     shell_expect(0, "checksum right", "tenon inspect whole/last.safetensors");
 }
 
+/* Points to judge by are made as the run's unless it is asked otherwise, or there is no run.json to say how. */
+static void judged_by_its_own_kind(void **state)
+{
+    (void)state;
+    shell_expect(0, "trained", "tenon train moons --samples 300 --noise 0.45 --epochs 5 --out noisy");
+    shell_expect(0, "\"samples\":300,", "tenon eval noisy moons --seed 7 --json");
+    char *own = strdup(shell_last.out);
+    shell_expect(0, "{", "tenon eval noisy moons --seed 7 --samples 300 --noise 0.45 --json");
+    assert_string_equal(shell_last.out, own);
+    shell_expect(0, "\"samples\":300,", "tenon eval noisy moons --seed 7 --noise 0.1 --json");
+    char *asked = strdup(shell_last.out);
+    assert_string_not_equal(asked, own);
+    shell_expect(0, "{", "tenon eval noisy/model.safetensors moons --samples 300 --noise 0.1 --seed 7 --json");
+    assert_string_equal(shell_last.out, asked);
+    shell_expect(0, "\"samples\":1000,", "tenon eval noisy/model.safetensors moons --seed 7 --json");
+    shell_expect(0, "\"samples\":1000,", "tenon eval noisy circles --json");
+    shell_expect(1, "noisy/run.json", "echo '{}' >noisy/run.json; tenon eval noisy moons");
+    free(own);
+    free(asked);
+}
+
 /* run.json's line gives the same run again. */
 static void repeated(void **state)
 {
@@ -200,5 +221,5 @@ static void kept(void **state)
     shell_expect(1, "file/run", "tenon train moons --out file/run");
 }
 
-TEST_MAIN(test(moons), test(repeated), test(resumed), test(interrupted), test(tables), test(bad_data), test(refused),
-          test(kept))
+TEST_MAIN(test(moons), test(judged_by_its_own_kind), test(repeated), test(resumed), test(interrupted),
+          test(tables), test(bad_data), test(refused), test(kept))
