@@ -7,6 +7,7 @@
 #include <math.h>
 #include <tenon/extend.h>
 
+#include "crc32.h"
 #include "dataset.h"
 #include "prefetch.h"
 
@@ -15,6 +16,8 @@ struct tn_loader {
     tn_dataset *dataset; /* a reference */
     int64_t of;          /* samples of the dataset */
     int64_t samples, batch_size, batches;
+    bool shuffle, drop_last;
+    uint32_t weights; /* their checksum, or 0 */
     int64_t next;       /* batch that comes next; -1 before an epoch */
     int64_t epoch;      /* begun so far */
     int64_t *order;     /* [samples] for shuffling and weights, else NULL */
@@ -112,8 +115,15 @@ static void fill_cumulative(tn_loader *loader, tn_tensor *weights)
     const double *data = tn_data_f64(weights);
     int64_t stride = tn_stride(weights, 0);
     double sum = 0.0;
-    for (int64_t i = 0; i < loader->of; i++)
+    tni_crc32 crc;
+    tni_crc32_begin(&crc);
+    for (int64_t i = 0; i < loader->of; i++) {
         loader->cumulative[i] = sum += data[i * stride];
+        tni_crc32_add(&crc, &data[i * stride], sizeof *data);
+    }
+    loader->weights = tni_crc32_value(&crc);
+    if (loader->weights == 0)
+        loader->weights = 1;
     for (int64_t i = 0; i < loader->of; i++)
         loader->cumulative[i] /= sum;
     loader->cumulative[loader->of - 1] = 1.0;
@@ -159,6 +169,8 @@ tn_loader *tn_loader_new(tn_dataset *dataset, const tn_loader_options *options)
     loader->samples = options->draws ? options->draws : loader->of;
     loader->batch_size = options->batch_size ? options->batch_size : 1;
     loader->batches = loader->samples / loader->batch_size;
+    loader->shuffle = options->shuffle;
+    loader->drop_last = options->drop_last;
     if (!options->drop_last && loader->samples % loader->batch_size)
         loader->batches++;
     loader->next = -1;
@@ -300,9 +312,38 @@ tn_status tn_loader_get_state(const tn_loader *loader, tn_loader_state *state)
         return tn_error_code();
     if (!loader || !state)
         return TN_FAIL_NULL("loader_get_state", loader ? 2 : 1, loader ? "state" : "loader");
-    *state = (tn_loader_state){.epoch = loader->epoch, .next = loader->next};
+    *state = (tn_loader_state){.epoch = loader->epoch,
+                               .next = loader->next,
+                               .samples = loader->of,
+                               .draws = loader->samples,
+                               .batch_size = loader->batch_size,
+                               .shuffle = loader->shuffle,
+                               .drop_last = loader->drop_last,
+                               .global_generator = loader->global != NULL,
+                               .weights = loader->weights};
     if (loader->order)
         state->generator = loader->next >= 0 ? loader->begun : loader->global ? *loader->global : loader->generator;
+    return TN_OK;
+}
+
+/* Whether the state comes from a loader that makes the same batches. */
+static tn_status check_kin(const char *name, const tn_loader *loader, const tn_loader_state *state)
+{
+    const struct {
+        const char *name;
+        int64_t found, needed;
+    } rows[] = {{"samples", state->samples, loader->of},
+                {"draws", state->draws, loader->samples},
+                {"batch_size", state->batch_size, loader->batch_size},
+                {"shuffle", state->shuffle, loader->shuffle},
+                {"drop_last", state->drop_last, loader->drop_last},
+                {"global_generator", state->global_generator, loader->global != NULL},
+                {"weights of checksum", state->weights, loader->weights}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].found != rows[i].needed)
+            return TN_FAIL(TN_ERROR_ARGUMENT, name,
+                           "the state is of a loader with %s %" PRId64 ", this one has %" PRId64, rows[i].name,
+                           rows[i].found, rows[i].needed);
     return TN_OK;
 }
 
@@ -313,6 +354,8 @@ tn_status tn_loader_set_state(tn_loader *loader, const tn_loader_state *state)
         return tn_error_code();
     if (!loader || !state)
         return TN_FAIL_NULL(name, loader ? 2 : 1, loader ? "state" : "loader");
+    if (check_kin(name, loader, state))
+        return tn_error_code();
     if (state->next < -1 || state->next > loader->batches || state->epoch < 0 || (state->next >= 0 && !state->epoch))
         return TN_FAIL(TN_ERROR_ARGUMENT, name, "batch %" PRId64 " of epoch %" PRId64 " is none of the loader's",
                        state->next, state->epoch);

@@ -185,6 +185,13 @@ void tni_option_names(char text[TNI_OPTION_NAMES], const tni_optimizer_kind *kin
         used += (size_t)snprintf(text + used, TNI_OPTION_NAMES - used, "%s%s", i ? " " : "", kind->options[i].name);
 }
 
+void tni_pack_loader(const tn_loader_state *s, int64_t options[TNI_LOADER_OPTIONS])
+{
+    const int64_t all[TNI_LOADER_OPTIONS] = {s->samples,   s->draws,            s->batch_size, s->shuffle,
+                                             s->drop_last, s->global_generator, s->weights};
+    memcpy(options, all, sizeof all);
+}
+
 void tni_pack_progress(const tn_progress *p, int64_t counts[TNI_PROGRESS_COUNTS],
                        double numbers[TNI_PROGRESS_NUMBERS])
 {

@@ -5,7 +5,9 @@
  *     optim.groups          int64 [parameters]: the group of each; optim.steps likewise: its steps
  *     optim.STATE.NUMBER    of parameter NUMBER, where the optimizer has come to need it
  *     schedule.numbers      float64 [n], named by tn_schedule_state_name; the names are in metadata `schedule.names`
- *     loader.position       int64 [3]: epochs begun, next batch, batches in an epoch
+ *     loader.position       int64 [2]: epochs begun, next batch
+ *     loader.options        int64 [7]: samples, draws, batch_size, shuffle, drop_last, global_generator, weights of
+ *                           tn_loader_state
  *     loader.generator      a torch generator
  *     stream.NAME.KIND      KIND torch, default_rng or random_state
  *     progress.counts       int64, progress.numbers float64: the fields of tn_progress
@@ -34,6 +36,7 @@ enum { TNI_TORCH_WORDS = 630, TNI_RANDOM_STATE_WORDS = 628, TNI_DEFAULT_RNG_WORD
 enum { TNI_STREAM_BYTES = 630 * 4 }; /* of the longest */
 enum { TNI_PROGRESS_COUNTS = 5, TNI_PROGRESS_NUMBERS = 2 };
 enum { TNI_OPTION_NAMES = 256 };
+enum { TNI_LOADER_OPTIONS = 7 };
 
 typedef enum tni_stream_kind {
     TNI_TORCH_STREAM,
@@ -66,6 +69,9 @@ tn_status tni_check_streams(const char *function, const tn_checkpoint *checkpoin
 
 /* "lr momentum ..." */
 void tni_option_names(char text[TNI_OPTION_NAMES], const tni_optimizer_kind *kind);
+
+/* What the loader is. */
+void tni_pack_loader(const tn_loader_state *state, int64_t options[TNI_LOADER_OPTIONS]);
 
 void tni_pack_progress(const tn_progress *progress, int64_t counts[TNI_PROGRESS_COUNTS],
                        double numbers[TNI_PROGRESS_NUMBERS]);

@@ -140,17 +140,28 @@ static tn_status read_schedule(plan *p, const tni_reading *reading, const tn_sch
     return p->old_schedule ? tn_schedule_get_state(schedule, p->old_schedule) : tn_error_code();
 }
 
+/* Another loader would go on with other batches. */
+static tn_status check_loader(const tni_reading *reading, const int64_t *found, const tn_loader_state *state)
+{
+    static const char *const names[TNI_LOADER_OPTIONS] = {
+        "samples", "draws", "batch_size", "shuffle", "drop_last", "global_generator", "weights of checksum"};
+    int64_t needed[TNI_LOADER_OPTIONS];
+    tni_pack_loader(state, needed);
+    for (int i = 0; i < TNI_LOADER_OPTIONS; i++)
+        if (found[i] != needed[i])
+            return READING_FAIL(reading, TN_ERROR_ARGUMENT, "is of a loader with %s %lld, this one has %lld", names[i],
+                                (long long)found[i], (long long)needed[i]);
+    return TN_OK;
+}
+
 static tn_status read_loader(plan *p, const tni_reading *reading, const tn_loader *loader)
 {
     const tni_stream_format *format = &tni_stream_formats[TNI_TORCH_STREAM];
-    const int64_t *position = tni_reading_row(reading, "loader.position", 3, TN_INT64);
+    const int64_t *position = tni_reading_row(reading, "loader.position", 2, TN_INT64);
+    const int64_t *options = tni_reading_row(reading, "loader.options", TNI_LOADER_OPTIONS, TN_INT64);
     const void *words = tni_reading_row(reading, "loader.generator", format->words, format->dtype);
-    int64_t batches = tn_loader_batch_count(loader);
-    if (tn_error_code())
+    if (tn_loader_get_state(loader, &p->loader) || check_loader(reading, options, &p->loader))
         return tn_error_code();
-    if (position[2] != batches)
-        return READING_FAIL(reading, TN_ERROR_ARGUMENT, "is of a loader of %lld batches, this one has %lld",
-                            (long long)position[2], (long long)batches);
     p->loader.epoch = position[0];
     p->loader.next = position[1];
     return format->unpack(&p->loader.generator, words)

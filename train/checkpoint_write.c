@@ -62,9 +62,12 @@ static void add_loader(tni_saving *saving, const tn_loader *loader)
     tn_loader_state state;
     if (tn_loader_get_state(loader, &state))
         return;
-    const int64_t position[] = {state.epoch, state.next, tn_loader_batch_count(loader)};
+    const int64_t position[] = {state.epoch, state.next};
+    int64_t options[TNI_LOADER_OPTIONS];
+    tni_pack_loader(&state, options);
     format->pack(&state.generator, words);
-    add_row(saving, "loader.position", position, 3, TN_INT64);
+    add_row(saving, "loader.position", position, 2, TN_INT64);
+    add_row(saving, "loader.options", options, TNI_LOADER_OPTIONS, TN_INT64);
     add_row(saving, "loader.generator", words, format->words, format->dtype);
 }
 

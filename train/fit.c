@@ -63,6 +63,29 @@ static tn_status check(const tn_fit_options *o)
     return tni_check_loss(function, &loss);
 }
 
+static bool holds_one_of(const tn_optimizer *optimizer, const tn_module *module)
+{
+    for (int64_t i = 0, n = tn_parameter_count(module); i < n; i++) {
+        const tn_tensor *parameter = tn_parameter(module, i);
+        for (int64_t k = 0; k < optimizer->n_slots; k++)
+            if (optimizer->slots[k].parameter == parameter)
+                return true;
+    }
+    return false;
+}
+
+/* An optimizer of another module's parameters, or of those that this one had before it moved to a device, would step
+ * and change nothing. Some may be left out: they are frozen. */
+static tn_status check_optimizer(const tn_fit_options *o)
+{
+    if (tn_parameter_count(o->module) == 0 || holds_one_of(o->optimizer, o->module) ||
+        (o->loss_module && holds_one_of(o->optimizer, o->loss_module)))
+        return tn_error_code();
+    return TN_FAIL(TN_ERROR_ARGUMENT, function,
+                   "the optimizer holds none of the module's %" PRId64 " parameters, needed at least one",
+                   tn_parameter_count(o->module));
+}
+
 static bool is_to_stop(const fit *f)
 {
     return f->stopped || (f->options->stop && *f->options->stop);
@@ -274,7 +297,7 @@ tn_status tn_fit(const tn_fit_options *options, tn_fit_result *result)
         return tn_error_code();
     if (!options)
         return TN_FAIL_NULL(function, 1, "options");
-    if (check(options))
+    if (check(options) || check_optimizer(options))
         return tn_error_code();
     fit f = {.options = options,
              .run = {.options = options},

@@ -196,16 +196,25 @@ TN_API bool tn_loader_next(tn_loader *loader, tn_batch *batch);
  * cost    O(1), O(n) with shuffling */
 TN_API tn_status tn_loader_reset(tn_loader *loader);
 
-/* Where a loader is: plain data, to be saved and loaded. A loader over the same data with the same options goes on from
- * there with the same batches; a global generator is not moved, and is to be restored by its owner. */
+/* Where a loader is, and what it is: plain data, to be saved and loaded. A loader over the same data with the same
+ * options goes on from there with the same batches; a global generator is not moved, and is to be restored by its
+ * owner. */
 typedef struct tn_loader_state {
     tn_torch_generator generator; /* before it drew the order of this epoch, or as it is between epochs */
     int64_t epoch;                /* begun so far */
     int64_t next;                 /* batch of the epoch that comes next; -1 between epochs */
+    /* What the batches depend on besides. tn_loader_set_state takes no other than the loader's own. */
+    int64_t samples;       /* of the dataset */
+    int64_t draws;         /* samples in an epoch; without weights those of the dataset */
+    int64_t batch_size;    /* 1 or more */
+    bool shuffle, drop_last;
+    bool global_generator; /* whether that gives the order */
+    uint32_t weights;      /* a checksum of the weights; 0: none */
 } tn_loader_state;
 
-/* errors  TN_ERROR_NULL; tn_loader_set_state: TN_ERROR_ARGUMENT (next or epoch out of range), TN_ERROR_STATE (a
- *         generator without a seed); then nothing changes
+/* errors  TN_ERROR_NULL; tn_loader_set_state: TN_ERROR_ARGUMENT (next or epoch out of range; the state of a loader with
+ *         other samples, draws, batch_size, shuffle, drop_last, global_generator or weights: the message has both
+ *         values), TN_ERROR_STATE (a generator without a seed); then nothing changes
  * cost    O(1); tn_loader_set_state O(n) with shuffling */
 TN_API tn_status tn_loader_get_state(const tn_loader *loader, tn_loader_state *state);
 TN_API tn_status tn_loader_set_state(tn_loader *loader, const tn_loader_state *state);

@@ -62,7 +62,8 @@ typedef struct tn_checkpoint {
     tn_module *module;       /* parameters and buffers */
     tn_optimizer *optimizer; /* its kind, options of the groups, states and steps */
     tn_schedule *schedule;   /* its kind, settings and state */
-    tn_loader *loader;       /* where in which epoch it is, and its generator; a global one goes among the streams */
+    tn_loader *loader;       /* what it is (tn_loader_state), where in which epoch, and its generator; a global one
+                                goes among the streams */
     const tn_stream *streams;
     int64_t n_streams;
     tn_progress *progress;
@@ -82,8 +83,8 @@ TN_API tn_status tn_checkpoint_save(const char *path, const tn_checkpoint *check
  * that is checked for damage alone. So with the module alone it gives the weights. Whatever is cut, or differs in a
  * single bit from what was written, is refused.
  * errors  common; as tn_checkpoint_save; TN_ERROR_ARGUMENT (an optimizer or schedule of another
- *         kind, with other groups or options
- *         out of range; a loader of another number of batches)
+ *         kind, with other groups or options out of range; a loader with other samples, batch_size, shuffle, drop_last,
+ *         draws, weights or global_generator: the message has both values)
  * cost    O(bytes), O(n) more for a shuffling loader of n samples; twice the memory of what is loaded on the way */
 TN_API tn_status tn_checkpoint_load(const char *path, const tn_checkpoint *checkpoint);
 

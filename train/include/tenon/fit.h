@@ -82,7 +82,7 @@ typedef enum tn_fit_monitor { TN_MONITOR_LOSS, TN_MONITOR_ACCURACY } tn_fit_moni
 
 typedef struct tn_fit_options {
     tn_module *module;
-    tn_optimizer *optimizer;
+    tn_optimizer *optimizer; /* of the module's parameters, or some of them */
     tn_schedule *schedule; /* stepped after each epoch, with the score that is watched; NULL: none */
     tn_loader *train;
     int64_t epochs; /* in all, those of a resumed run included; at least 1 */
@@ -135,7 +135,8 @@ typedef struct tn_fit_result {
  * gives the same bits as one that was not; the module, the optimizer, the loader and the streams are then made with the
  * same options as before. Labels may be int64 for every loss.
  * result  may be NULL
- * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (epochs below 1, a negative option, accuracy watched where there is none),
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (epochs below 1, a negative option, accuracy watched where there is none, an
+ *         optimizer that holds none of the module's parameters),
  *         TN_ERROR_ANOMALY (a loss, a gradient or a weight that is not finite: the message names epoch, step and
  *         tensor), those of the module, the loss, the optimizer, the loader and of tn_checkpoint_save and _load. Then
  *         the files in the folder stay as they were last written: the last good ones. What was trained so far stays in
