@@ -24,7 +24,9 @@ typedef struct settings {
 
 typedef struct judgement {
     tn_score score;
-    double rmse, r2; /* of numbers, in their own unit; NaN of classes */
+    double rmse, r2;      /* of numbers, in their own unit; NaN of classes */
+    double auc;           /* of two classes that are both there; else NaN */
+    tn_tensor *confusion; /* of classes; else NULL */
 } judgement;
 
 /* 1 - the share of the variance that the net does not explain. */
@@ -39,34 +41,87 @@ static void judge_numbers(const model *m, tn_dataset *raw, judgement *it)
     it->r2 = variance > 0 ? 1 - error / variance : (double)NAN;
 }
 
+static void judge_classes(const model *m, tn_dataset *raw, judgement *it)
+{
+    tn_tensor *logits = model_outputs(m, tn_dataset_x(raw)), *is = tn_dataset_y(raw);
+    it->confusion = tn_confusion_matrix(logits, is);
+    const int64_t *count = it->confusion ? tn_data_i64(it->confusion) : NULL;
+    if (m->task == TASK_BINARY && count && count[0] + count[1] > 0 && count[2] + count[3] > 0)
+        it->auc = tn_roc_auc(logits, is);
+}
+
 static void judge(const model *m, tn_dataset *raw, judgement *it)
 {
     static const tn_fit_loss losses[] = {
         [TASK_BINARY] = TN_FIT_BCE, [TASK_CLASSES] = TN_FIT_CROSS_ENTROPY, [TASK_REGRESSION] = TN_FIT_MSE};
     tn_evaluate(m->net, model_dataset(m, raw), losses[m->task], NULL, NULL, 0, &it->score);
-    if (m->task == TASK_REGRESSION && !tn_error_code())
-        judge_numbers(m, raw, it);
+    if (!tn_error_code())
+        (m->task == TASK_REGRESSION ? judge_numbers : judge_classes)(m, raw, it);
 }
 
-static void write_json(const settings *asked, const judgement *it)
+/* A name from a file is cut, and its control characters are masked. */
+static const char *class_word(const model *m, int64_t number, char buf[SHOWN_BYTES])
 {
-    char text[4][NUMBER_SIZE];
+    if (m->class_names)
+        return utf8_shown(m->class_names[number], (int)strlen(m->class_names[number]), buf);
+    snprintf(buf, SHOWN_BYTES, "%" PRId64, number);
+    return buf;
+}
+
+enum { SHOWN_CLASSES = 16 };
+
+static void write_confusion(const model *m, const int64_t *count)
+{
+    char word[SHOWN_BYTES];
+    if (m->classes > SHOWN_CLASSES)
+        return;
+    printf("\nrows: what samples are; columns: what the net says\n%-12s", "");
+    for (int64_t i = 0; i < m->classes; i++)
+        printf(" %9s", class_word(m, i, word));
+    for (int64_t i = 0; i < m->classes; i++) {
+        printf("\n%-12s", class_word(m, i, word));
+        for (int64_t k = 0; k < m->classes; k++)
+            printf(" %9" PRId64, *count++);
+    }
+    putchar('\n');
+}
+
+static void write_confusion_json(const model *m, const int64_t *count)
+{
+    fputs(",\"confusion\":[", stdout);
+    for (int64_t i = 0; i < m->classes; i++)
+        for (int64_t k = 0; k < m->classes; k++)
+            printf("%s%" PRId64 "%s", k ? "," : i ? ",[" : "[", *count++, k == m->classes - 1 ? "]" : "");
+    putchar(']');
+}
+
+static void write_json(const settings *asked, const model *m, const judgement *it)
+{
+    char text[5][NUMBER_SIZE];
     fputs("{\"data\":", stdout);
     write_json_string(stdout, asked->data.name, (int)strlen(asked->data.name));
     printf(",\"samples\":%" PRId64 ",\"accuracy\":%s,\"loss\":%s", it->score.samples,
            number_json(text[0], it->score.accuracy), number_json(text[1], it->score.loss));
     if (!isnan(it->rmse))
         printf(",\"rmse\":%s,\"r2\":%s", number_json(text[2], it->rmse), number_json(text[3], it->r2));
+    if (!isnan(it->auc))
+        printf(",\"auc\":%s", number_json(text[4], it->auc));
+    if (it->confusion)
+        write_confusion_json(m, tn_data_i64(it->confusion));
     puts("}");
 }
 
-static void write_text(const judgement *it)
+static void write_text(const model *m, const judgement *it)
 {
     printf("samples   %" PRId64 "\nloss      %.6g\n", it->score.samples, it->score.loss);
     if (!isnan(it->score.accuracy))
         printf("accuracy  %.4f\n", it->score.accuracy);
+    if (!isnan(it->auc))
+        printf("AUC       %.4f\n", it->auc);
     if (!isnan(it->rmse))
         printf("rmse      %.6g\nR^2       %.4f\n", it->rmse, it->r2);
+    if (it->confusion)
+        write_confusion(m, tn_data_i64(it->confusion));
 }
 
 /* Points are made as those that the run was trained on, where it has a run.json that says so and nothing else is asked
@@ -88,7 +143,7 @@ static int evaluate(settings *asked)
 {
     model m;
     input_file file = {.copy = -1};
-    judgement found = {.rmse = (double)NAN, .r2 = (double)NAN};
+    judgement found = {.rmse = (double)NAN, .r2 = (double)NAN, .auc = (double)NAN};
     model_load_from(&m, asked->run);
     asked->data.regression = m.task == TASK_REGRESSION;
     if (!asked->data.label)
@@ -99,9 +154,9 @@ static int evaluate(settings *asked)
     if (!tn_error_code() && !isfinite(found.score.loss))
         TN_FAIL(TN_ERROR_ANOMALY, "eval", "the loss is no finite number: the net does not fit such data");
     if (!tn_error_code() && asked->json)
-        write_json(asked, &found);
+        write_json(asked, &m, &found);
     else if (!tn_error_code())
-        write_text(&found);
+        write_text(&m, &found);
     model_free(&m);
     input_file_close(&file);
     return EXIT_DONE;
@@ -110,10 +165,12 @@ static int evaluate(settings *asked)
 static void write_help(const option_row *rows, int n)
 {
     puts("Usage: tenon eval DIR moons|circles|blobs|FILE [OPTION]...\n\n"
-         "Judges the net that 'tenon train --out DIR' saved: loss and accuracy, of numbers the root of the\n"
-         "mean squared error and R^2. DIR may be a model.safetensors, FILE '-', standard input. Columns must\n"
-         "be those that the net was trained on. What is not given of points that are made (--noise, ...) is\n"
-         "that of the run, or, without its run.json, what is in brackets.\n\n"
+         "Judges the net that 'tenon train --out DIR' saved. Of classes: loss, accuracy, area under the ROC\n"
+         "curve of two, and how often which was taken for which. Of numbers: loss as in training, of\n"
+         "standardised ones, the root of the mean squared error in their own unit, and R^2. DIR may be a\n"
+         "model.safetensors, FILE '-', standard input. Columns must be those that the net was trained on.\n"
+         "What is not given of points that are made (--noise, ...) is that of the run, or, without its\n"
+         "run.json, what is in brackets.\n\n"
          "Options:");
     options_write_help(rows, n);
     puts("\nExamples:\n"

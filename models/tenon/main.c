@@ -1,5 +1,6 @@
 /* tenon: finds the subcommand, runs it, and sees to it that what it wrote arrived. */
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -151,6 +152,7 @@ int main(int argc, char **argv)
 {
     static char buffer[1 << 20]; /* room for all that a command says: if it is lost, the reason is known below */
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error like that of a full disk */
     limit_memory();
     report_as_json(asks_for_json(argc, argv));
     int code = run(argc, argv);

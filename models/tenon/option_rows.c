@@ -13,18 +13,35 @@ option_row row_flag(const char *name, bool *value, const char *help)
 option_row row_whole(const char *name, const char *argument, int64_t *value, int64_t low, int64_t high,
                      const char *help)
 {
-    return (option_row){name, argument, help, &option_whole, value, low, high, NULL};
+    return (option_row){.name = name, .argument = argument, .help = help, .kind = &option_whole,
+                        .value = value, .low = low, .high = high};
 }
 
 option_row row_number(const char *name, double *value, int64_t low, int64_t high, const char *help)
 {
-    return (option_row){name, "X", help, &option_number, value, low, high, NULL};
+    return (option_row){.name = name, .argument = "X", .help = help, .kind = &option_number,
+                        .value = value, .low = low, .high = high};
+}
+
+option_row row_positive(const char *name, double *value, int64_t high, const char *help)
+{
+    option_row row = row_number(name, value, 0, high, help);
+    row.above_low = true;
+    return row;
+}
+
+option_row row_share(const char *name, double *value, const char *help)
+{
+    option_row row = row_number(name, value, 0, 1, help);
+    row.below_high = true;
+    return row;
 }
 
 option_row row_sizes(const char *name, const char *argument, size_list *value, int64_t low, int64_t high,
                      const char *help)
 {
-    return (option_row){name, argument, help, &option_sizes, value, low, high, NULL};
+    return (option_row){.name = name, .argument = argument, .help = help, .kind = &option_sizes,
+                        .value = value, .low = low, .high = high};
 }
 
 option_row row_text(const char *name, const char *argument, const char **value, const char *help)
@@ -34,7 +51,8 @@ option_row row_text(const char *name, const char *argument, const char **value, 
 
 option_row row_choice(const char *name, const char *argument, int *value, const char *const *words, const char *help)
 {
-    return (option_row){name, argument, help, &option_choice, value, 0, 0, words};
+    return (option_row){.name = name, .argument = argument, .help = help, .kind = &option_choice,
+                        .value = value, .words = words};
 }
 
 option_row row_json(bool *value)
@@ -56,7 +74,7 @@ int add_data_rows(option_row *rows, data_options *data)
     const option_row all[] = {
         row_whole("samples", "N", &data->samples, 1, 1000000000, "points of moons, circles, blobs (1000)"),
         row_number("noise", &data->noise, 0, 1000, "moons, circles: standard deviation of the noise (0.2)"),
-        row_number("factor", &data->factor, 0, 1, "circles: radius of the inner one (0.5)"),
+        row_share("factor", &data->factor, "circles: radius of the inner one (0.5)"),
         row_whole("centers", "N", &data->centers, 2, 65536, "blobs: how many (3)"),
         row_whole("features", "N", &data->features, 1, 1000000, "blobs: numbers a point has (2)"),
         row_number("cluster-std", &data->cluster_std, 0, 1000, "blobs: standard deviation of each (1)"),

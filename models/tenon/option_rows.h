@@ -9,6 +9,8 @@ option_row row_flag(const char *name, bool *value, const char *help);
 option_row row_whole(const char *name, const char *argument, int64_t *value, int64_t low, int64_t high,
                      const char *help);
 option_row row_number(const char *name, double *value, int64_t low, int64_t high, const char *help);
+option_row row_positive(const char *name, double *value, int64_t high, const char *help); /* above 0, up to high */
+option_row row_share(const char *name, double *value, const char *help);                  /* from 0 to below 1 */
 option_row row_sizes(const char *name, const char *argument, size_list *value, int64_t low, int64_t high,
                      const char *help);
 option_row row_text(const char *name, const char *argument, const char **value, const char *help);

@@ -60,8 +60,9 @@ static bool parse_number(const option_row *row, const char *text)
     char *end;
     if (!text[0] || text[strspn(text, "0123456789+-.eE")]) /* strtod takes more: blanks, hexadecimal, words */
         return false;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value >= (double)row->low && value <= (double)row->high))
+    const double value = strtod(text, &end), low = (double)row->low, high = (double)row->high;
+    if (end == text || *end || !(value >= low && value <= high) || (row->above_low && value == low) ||
+        (row->below_high && value == high))
         return false;
     *(double *)row->value = fabs(value); /* "-0" is 0 */
     return true;
@@ -69,7 +70,8 @@ static bool parse_number(const option_row *row, const char *text)
 
 static void needed_number(const option_row *row, char *buf, size_t size)
 {
-    snprintf(buf, size, "a number from %" PRId64 " to %" PRId64, row->low, row->high);
+    snprintf(buf, size, "a number %s %" PRId64 " %s %" PRId64, row->above_low ? "above" : "from", row->low,
+             row->below_high ? "to below" : "to", row->high);
 }
 
 static bool parse_sizes(const option_row *row, const char *text)

@@ -31,6 +31,7 @@ struct option_row {
     const option_kind *kind;
     void *value;
     int64_t low, high;
+    bool above_low, below_high; /* option_number: these themselves are outside */
     const char *const *words; /* option_choice: ends in NULL */
 };
 

@@ -1,11 +1,14 @@
 /* See run_folder.h. Files are written by tn_file_replace: whole or not at all. */
 #include "run_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <tenon/tenon.h>
 #include <unistd.h>
@@ -16,41 +19,153 @@ static const char function[] = "--out";
 static const char *const files[] = {"run.json", "last.safetensors", "best.safetensors", "model.safetensors",
                                     "history.csv"};
 
+enum { FILES = sizeof files / sizeof *files };
+
+static bool join(char path[PATH_SIZE], const char *folder, const char *before, const char *name)
+{
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    return snprintf(path, PATH_SIZE, "%.*s/%s%s", (int)length, folder, before, name) < PATH_SIZE;
+}
+
 bool run_folder_path(char path[PATH_SIZE], const char *folder, const char *name)
 {
-    if (snprintf(path, PATH_SIZE, "%s/%s", folder, name) < PATH_SIZE)
+    if (join(path, folder, "", name))
         return true;
     TN_FAIL(TN_ERROR_FILE, function, "the path of the folder has %zu bytes, needed at most 4096", strlen(folder));
     return false;
 }
 
-void run_folder_begin(const char *folder, bool force)
+static bool is_there(const char *folder, const char *before, const char *name)
 {
     char path[PATH_SIZE];
     struct stat info;
-    if (tn_error_code())
-        return;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        TN_FAIL(TN_ERROR_FILE, function, "making the folder '%s' failed: %s", folder, strerror(errno));
-        return;
-    }
-    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        TN_FAIL(TN_ERROR_FILE, function, "'%s' is no folder, needed one, or a name that is free", folder);
-        return;
-    }
-    for (size_t i = 0; i < sizeof files / sizeof *files && !force && !tn_error_code(); i++)
-        if (run_folder_path(path, folder, files[i]) && lstat(path, &info) == 0)
-            TN_FAIL(TN_ERROR_FILE, function,
-                    "'%s' holds a run: needed another folder, --resume '%s' to go on, or --force to overwrite it",
-                    folder, folder);
+    return join(path, folder, before, name) && lstat(path, &info) == 0;
 }
 
-void run_folder_clear(const char *folder)
+bool run_folder_has(const char *folder, const char *name)
+{
+    return is_there(folder, "", name);
+}
+
+/* Moves each file that is there from one prefix to another; 0, or errno. */
+static int move_files(const char *folder, const char *from, const char *to)
+{
+    char path[PATH_SIZE], moved[PATH_SIZE];
+    int why = 0;
+    for (int i = 0; i < FILES; i++)
+        if (is_there(folder, from, files[i]) && join(path, folder, from, files[i]) &&
+            join(moved, folder, to, files[i]) && rename(path, moved) != 0)
+            why = errno;
+    return why;
+}
+
+static void remove_files(const char *folder, const char *before)
 {
     char path[PATH_SIZE];
-    for (size_t i = 1; i < sizeof files / sizeof *files && !tn_error_code(); i++)
-        if (run_folder_path(path, folder, files[i]) && unlink(path) != 0 && errno != ENOENT)
-            TN_FAIL(TN_ERROR_FILE, function, "removing '%s' failed: %s", path, strerror(errno));
+    for (int i = 0; i < FILES; i++)
+        if (join(path, folder, before, files[i]))
+            unlink(path);
+}
+
+static const char aside[] = ".previous-", checkpoint[] = "last.safetensors";
+
+/* What a run that was killed left: files half written, and the run that it was to take the place of. */
+static void tidy(const char *folder)
+{
+    char path[PATH_SIZE];
+    DIR *open = opendir(folder);
+    for (struct dirent *entry; open && (entry = readdir(open)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        if (strncmp(entry->d_name, ".tenon-", 7) == 0 && length > 11 &&
+            strcmp(entry->d_name + length - 4, ".tmp") == 0 && join(path, folder, "", entry->d_name))
+            unlink(path);
+    }
+    if (open)
+        closedir(open);
+    if (run_folder_has(folder, checkpoint))
+        remove_files(folder, aside);
+    else
+        move_files(folder, aside, "");
+}
+
+/* One process at a time; the lock goes with the process. */
+static void lock(run_folder *it)
+{
+    it->lock = open(it->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (it->lock < 0)
+        TN_FAIL(TN_ERROR_FILE, function, "opening the folder '%s' failed: %s", it->path, strerror(errno));
+    else if (flock(it->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        TN_FAIL(TN_ERROR_FILE, function, "'%s' is in use: another process trains in it", it->path);
+    if (!tn_error_code())
+        tidy(it->path);
+}
+
+/* A run.json alone is of a run that was killed before it had a checkpoint, and of no use. */
+static bool holds_run(const char *folder)
+{
+    bool holds = false;
+    for (int i = 1; i < FILES; i++)
+        holds = holds || is_there(folder, "", files[i]);
+    return holds;
+}
+
+void run_folder_begin(run_folder *it, const char *path, bool force)
+{
+    struct stat info;
+    if (tn_error_code())
+        return;
+    *it = (run_folder){.path = path, .lock = -1, .is_made = mkdir(path, 0777) == 0};
+    if (!it->is_made && errno != EEXIST)
+        TN_FAIL(TN_ERROR_FILE, function, "making the folder '%s' failed: %s", path, strerror(errno));
+    else if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        TN_FAIL(TN_ERROR_FILE, function, "'%s' is no folder, needed one, or a name that is free", path);
+    else
+        lock(it);
+    const bool taken = !tn_error_code() && holds_run(path);
+    int why = taken && force ? move_files(path, "", aside) : 0;
+    if (taken && !force)
+        TN_FAIL(TN_ERROR_FILE, function,
+                "'%s' holds a run: needed another folder, --resume '%s' to go on, or --force to overwrite it", path,
+                path);
+    if (why) {
+        move_files(path, aside, "");
+        TN_FAIL(TN_ERROR_FILE, function, "moving the files of the run in '%s' failed: %s", path, strerror(why));
+    }
+    it->is_begun = !tn_error_code();
+    it->laid_aside = it->is_begun && taken;
+}
+
+void run_folder_resume(run_folder *it, const char *path)
+{
+    if (tn_error_code())
+        return;
+    *it = (run_folder){.path = path, .lock = -1};
+    lock(it);
+}
+
+void run_folder_settle(run_folder *it)
+{
+    if (it->laid_aside && run_folder_has(it->path, checkpoint)) {
+        remove_files(it->path, aside);
+        it->laid_aside = false;
+    }
+}
+
+void run_folder_end(run_folder *it)
+{
+    if (it->lock < 0)
+        return;
+    run_folder_settle(it);
+    if (it->is_begun && !run_folder_has(it->path, checkpoint)) {
+        remove_files(it->path, "");
+        move_files(it->path, aside, "");
+        if (it->is_made)
+            rmdir(it->path);
+    }
+    close(it->lock);
+    it->lock = -1;
 }
 
 char *run_folder_read(const char *folder, size_t *length)

@@ -1,4 +1,7 @@
-/* The folder of a run: what lies there, and writing it so that nothing is lost. */
+/* The folder of a run: what lies there, who works in it, and that nothing is lost.
+ *
+ * A run that takes another's place lays the other's files aside, as .previous-NAME, and drops them when it has a
+ * checkpoint of its own. If it ends before, they come back; if it is killed, they do when the folder is opened next. */
 #ifndef TENON_RUN_FOLDER_H
 #define TENON_RUN_FOLDER_H
 
@@ -8,15 +11,32 @@
 
 enum { PATH_SIZE = 4200 };
 
+typedef struct run_folder {
+    const char *path; /* NULL: nothing is saved */
+    int lock;         /* descriptor that holds the lock; -1 without */
+    bool is_made;     /* it was not there before */
+    bool is_begun;    /* for a new run */
+    bool laid_aside;  /* another run's files are */
+} run_folder;
+
 /* "DIR/name" into path. false: it is too long, and an error is pending. */
 bool run_folder_path(char path[PATH_SIZE], const char *folder, const char *name);
 
-/* Makes the folder for a new run, or refuses one that holds a run unless force. An error is pending afterwards if that
- * fails. */
-void run_folder_begin(const char *folder, bool force);
+/* For a new run: makes the folder, or refuses one that holds a run unless force, whose files are then laid aside. An
+ * error is pending afterwards if that fails, or if another process trains in it. */
+void run_folder_begin(run_folder *it, const char *path, bool force);
 
-/* Removes what an earlier run left, but for run.json, which is to be replaced before: if that fails all is there. */
-void run_folder_clear(const char *folder);
+/* For a run that goes on. */
+void run_folder_resume(run_folder *it, const char *path);
+
+/* Once there is a checkpoint, nothing of a run before is needed. */
+void run_folder_settle(run_folder *it);
+
+/* Puts back what was laid aside, and takes away what is of no use without a checkpoint, if there is none; gives the
+ * folder free. Works while an error is pending too. */
+void run_folder_end(run_folder *it);
+
+bool run_folder_has(const char *folder, const char *name);
 
 /* The text of run.json, to be freed; NULL with an error. */
 char *run_folder_read(const char *folder, size_t *length);

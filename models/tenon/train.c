@@ -1,49 +1,36 @@
 /* tenon train: a net from points or a file, with checkpoints, history and all that is needed to repeat the run. */
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tenon/tenon.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "number_text.h"
 #include "progress.h"
 #include "report.h"
 #include "run_folder.h"
+#include "stop_signal.h"
 #include "train_run.h"
 
-/* The signal that came; tn_fit looks at it after each step. */
-static volatile sig_atomic_t stop;
-
-static void note_signal(int number)
-{
-    stop = number;
-}
-
-/* The first one is noted, a second one ends the process. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 typedef struct session {
-    const train_options *asked;
+    train_options *asked;
     train_run run;
+    run_folder folder;
     progress progress;
     tn_epoch *history; /* a copy */
     int64_t epochs;
     double written; /* when history.csv was */
 } session;
 
+/* A run that goes on does so with the epochs and whatever else it was given anew. */
 static bool on_step(const tn_fit_step *step, void *context)
 {
-    progress_step(&((session *)context)->progress, step);
+    session *it = context;
+    if (it->asked->resume && it->progress.first_step < 0)
+        train_run_write(&it->run, it->asked, it->asked->out);
+    progress_step(&it->progress, step);
     return true;
 }
 
@@ -61,6 +48,7 @@ static bool on_epoch(const tn_epoch *history, int64_t n, void *context)
     memcpy(longer + known, history + known, (size_t)(n - known) * sizeof *longer);
     it->epochs = n;
     progress_epoch(&it->progress, &history[n - 1]);
+    run_folder_settle(&it->folder);
     if (it->asked->out && seconds_now() - it->written > 1) {
         run_folder_write_history(it->asked->out, it->history, n);
         it->written = seconds_now();
@@ -91,7 +79,7 @@ static void fit(session *it, tn_fit_result *result)
                               .folder = asked->out,
                               .save_every = asked->save_every,
                               .resume = asked->resume ? last : NULL,
-                              .stop = &stop,
+                              .stop = &stop_signal,
                               .on_step = on_step,
                               .on_epoch = on_epoch,
                               .context = it};
@@ -113,16 +101,32 @@ static void take_history(session *it, tn_tensor *history)
     it->epochs = n;
 }
 
+/* The weights of the best epoch; false, without an error, if the folder does not have those of this run. */
+static bool load_best(session *it, const tn_fit_result *result)
+{
+    static const char name[] = "best.safetensors";
+    char path[PATH_SIZE];
+    tn_progress saved = {.epoch = 0};
+    const tn_progress *p = &result->progress;
+    if (!run_folder_path(path, it->folder.path, name) || !run_folder_has(it->folder.path, name))
+        return false;
+    tn_checkpoint_load(path, &(tn_checkpoint){.progress = &saved});
+    if (!tn_error_code() && saved.epoch == p->best_epoch && saved.best == p->best)
+        return tn_checkpoint_load(path, &(tn_checkpoint){.module = it->run.model.net}) == TN_OK;
+    if (tn_error_code() == TN_ERROR_DATA)
+        tn_error_clear();
+    return false;
+}
+
 /* The weights of the best epoch, where one was judged; those of now otherwise. */
 static void save_model(session *it, const tn_fit_result *result)
 {
-    char best[PATH_SIZE], path[PATH_SIZE];
-    const char *folder = it->asked->out;
-    if (!run_folder_path(best, folder, "best.safetensors") || !run_folder_path(path, folder, "model.safetensors"))
-        return;
-    if (it->run.validation && result->progress.best_epoch > 0)
-        tn_load(it->run.model.net, best);
-    model_save(&it->run.model, path);
+    char path[PATH_SIZE];
+    if (it->run.validation && result->progress.best_epoch > 0 && !load_best(it, result) && !tn_error_code())
+        report("train", "'%s/best.safetensors' is not that of this run: model.safetensors gets the last weights, not "
+                        "those of epoch %" PRId64, it->folder.path, result->progress.best_epoch);
+    if (run_folder_path(path, it->folder.path, "model.safetensors"))
+        model_save(&it->run.model, path);
 }
 
 static const char *const end_words[] = {
@@ -154,8 +158,9 @@ static void write_text(const session *it, const tn_fit_result *result)
     if (it->progress.first_step < 0 && result->end == TN_FIT_COMPLETE)
         printf("nothing to do: the run has its %" PRId64 " epochs; more of them, --epochs N, go on\n", it->epochs);
     else
-        printf("%s %" PRId64 " epochs, %" PRId64 " steps, %.2f s\n", ends[result->end], result->progress.epoch,
-               result->progress.step, seconds_now() - it->progress.began);
+        printf("%s %" PRId64 " epoch%s, %" PRId64 " step%s, %.2f s\n", ends[result->end], result->progress.epoch,
+               result->progress.epoch == 1 ? "" : "s", result->progress.step, result->progress.step == 1 ? "" : "s",
+               seconds_now() - it->progress.began);
     int64_t best = result->progress.best_epoch;
     if (best > 0 && best <= it->epochs) {
         const tn_epoch *e = &it->history[best - 1];
@@ -164,76 +169,84 @@ static void write_text(const session *it, const tn_fit_result *result)
             printf(", accuracy %.4f", e->valid_accuracy);
         puts(it->run.validation ? " in validation" : "");
     }
-    if (it->asked->out)
-        printf("weights in %s/model.safetensors%s\n", it->asked->out,
+    char path[PATH_SIZE];
+    if (it->asked->out && run_folder_path(path, it->asked->out, "model.safetensors"))
+        printf("weights in %s%s\n", path,
                result->end == TN_FIT_STOPPED ? "; 'tenon train --resume' goes on" : "");
     else
         puts("nothing is saved without --out DIR");
 }
 
-static bool has_checkpoint(const char *folder)
-{
-    char path[PATH_SIZE];
-    return snprintf(path, sizeof path, "%s/last.safetensors", folder) < PATH_SIZE && access(path, F_OK) == 0;
-}
-
 static int report_failure(session *it)
 {
     bool diverged = tn_error_code() == TN_ERROR_ANOMALY;
-    const char *kept = !diverged || !it->asked->out     ? ""
-                       : has_checkpoint(it->asked->out) ? "; the last good checkpoint is kept"
-                                                        : "; that was before the first checkpoint";
+    const char *kept = !diverged || !it->folder.path                   ? ""
+                       : run_folder_has(it->folder.path, "last.safetensors") ? "; the last good checkpoint is kept"
+                       : it->folder.laid_aside                      ? "; the run that was there is kept"
+                                                                    : "; that was before the first checkpoint";
     input_file_close(&it->run.file);
     report("train", "%s%s", tn_error_message(), kept);
     tn_error_clear();
-    if (it->asked->out && it->epochs)
-        run_folder_write_history(it->asked->out, it->history, it->epochs);
+    if (it->folder.path && it->epochs)
+        run_folder_write_history(it->folder.path, it->history, it->epochs);
     return diverged ? EXIT_DIVERGED : EXIT_FAILED;
 }
 
-/* Whatever fails before the first step leaves the folder as it was. */
-static int train(session *it, train_options *asked)
+static void open_folder(session *it)
+{
+    const train_options *asked = it->asked;
+    if (asked->resume) {
+        run_folder_resume(&it->folder, asked->out);
+        train_run_check(&it->run, asked);
+    } else if (asked->out) {
+        run_folder_begin(&it->folder, asked->out, asked->force);
+        train_run_write(&it->run, it->asked, asked->out);
+    }
+}
+
+/* What is left to do with the files when the loop has ended; false: the command was called wrongly. */
+static bool finish(session *it, const tn_fit_result *result)
+{
+    take_history(it, result->history);
+    if (tn_error_code())
+        return true;
+    if (it->epochs > it->asked->epochs) {
+        report("train", "--epochs: found %" PRId64 ", but the run in '%s' has %" PRId64 " already: needed more",
+               it->asked->epochs, it->folder.path, it->epochs);
+        return false;
+    }
+    run_folder_write_history(it->folder.path, it->history, it->epochs);
+    save_model(it, result);
+    return true;
+}
+
+/* Whatever fails before the first checkpoint leaves the folder as it was. */
+static int train(session *it)
 {
     tn_fit_result result = {.end = TN_FIT_COMPLETE};
-    int code = tn_error_code() ? EXIT_FAILED : train_run_make(&it->run, asked);
+    int code = tn_error_code() ? EXIT_FAILED : train_run_make(&it->run, it->asked);
     if (code == EXIT_MISUSED)
         return code;
-    if (asked->resume)
-        train_run_check(&it->run, asked);
-    if (asked->out && !asked->resume) {
-        run_folder_begin(asked->out, asked->force);
-        train_run_write(&it->run, asked, asked->out);
-        run_folder_clear(asked->out);
-    }
+    open_folder(it);
     if (!tn_error_code()) {
-        catch_signals();
-        it->progress = progress_begin(asked->epochs, asked->json);
+        it->progress = progress_begin(it->asked->epochs, it->asked->json);
+        stop_signals_catch(it->progress.line);
         fit(it, &result);
         progress_end(&it->progress);
     }
-    if (asked->out && !tn_error_code()) {
-        take_history(it, result.history);
-        if (it->epochs > asked->epochs) {
-            report("train", "--epochs: found %" PRId64 ", but the run in '%s' has %" PRId64 " already: needed more",
-                   asked->epochs, asked->out, it->epochs);
-            return EXIT_MISUSED;
-        }
-        run_folder_write_history(asked->out, it->history, it->epochs);
-        save_model(it, &result);
-        if (asked->resume)
-            train_run_write(&it->run, asked, asked->out);
-    }
+    if (!tn_error_code() && it->folder.path && !finish(it, &result))
+        return EXIT_MISUSED;
     if (tn_error_code())
         return report_failure(it);
-    (asked->json ? write_json : write_text)(it, &result);
-    return result.end == TN_FIT_STOPPED && stop ? 128 + stop : EXIT_DONE;
+    (it->asked->json ? write_json : write_text)(it, &result);
+    return result.end == TN_FIT_STOPPED && stop_signal ? 128 + stop_signal : EXIT_DONE;
 }
 
 int command_train(int argc, char **argv)
 {
     train_options asked;
     train_words kept;
-    session it = {.asked = &asked, .run = {.file = {.copy = -1}}};
+    session it = {.asked = &asked, .run = {.file = {.copy = -1}}, .folder = {.lock = -1}};
     int code = EXIT_MISUSED;
     switch (train_read(&asked, &kept, argc, argv)) {
     case OPTIONS_HELP:
@@ -243,9 +256,10 @@ int command_train(int argc, char **argv)
     case OPTIONS_WRONG:
         break;
     case OPTIONS_GO_ON:
-        code = train(&it, &asked);
+        code = train(&it);
         break;
     }
+    run_folder_end(&it.folder);
     train_run_free(&it.run);
     free(it.history);
     train_words_free(&kept);

@@ -48,6 +48,17 @@ static bool all_known(const knob *knobs, int n, int chosen, const char *word)
     return true;
 }
 
+/* What options ask of each other. */
+static bool fit_together(const train_options *asked)
+{
+    const char *wrong = asked->nesterov && !(asked->momentum > 0) ? "--nesterov: needed --momentum above 0 with it"
+                        : asked->nesterov && asked->dampening > 0  ? "--nesterov: needed no --dampening with it"
+                        : asked->eta_min > asked->lr ? "--eta-min: found more than --lr, needed the lowest rate" : NULL;
+    if (wrong)
+        report("train", "%s", wrong);
+    return !wrong;
+}
+
 static tn_optimizer *make_optimizer(const train_options *asked, const tn_list *parameters)
 {
     const double lr = asked->lr;
@@ -121,8 +132,9 @@ bool train_optimizer(const train_options *asked, tn_module *net, tn_optimizer **
         whole("lr-patience", NULL, asked->schedule_patience, 1 << SCHEDULE_PLATEAU),
     };
     enum { KNOBS = sizeof knobs / sizeof *knobs, RATES = sizeof rates / sizeof *rates };
+    const char *schedule_word = asked->schedule ? schedule_words[asked->schedule] : "no --schedule";
     if (!all_known(knobs, KNOBS, asked->optimizer, optimizer_words[asked->optimizer]) ||
-        !all_known(rates, RATES, asked->schedule, asked->schedule ? schedule_words[asked->schedule] : "no --schedule"))
+        !all_known(rates, RATES, asked->schedule, schedule_word) || !fit_together(asked))
         return false;
     *optimizer = make_optimizer(asked, tn_parameters(net));
     for (int i = 0; i < KNOBS; i++)

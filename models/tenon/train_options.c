@@ -179,6 +179,11 @@ enum options_outcome train_read(train_options *it, train_words *kept, int argc, 
     }
     if (!data_complete("train", &it->data))
         return OPTIONS_WRONG;
+    if (it->monitor == TN_MONITOR_ACCURACY && (it->validation == 0 || it->data.regression)) {
+        report("train", "--monitor: found accuracy %s, which has none",
+               it->data.regression ? "beside --regression" : "without validation");
+        return OPTIONS_WRONG;
+    }
     if (it->lr < 0)
         it->lr = default_rates[it->optimizer];
     if (it->schedule == SCHEDULE_COSINE && it->t_max == 0)

@@ -19,8 +19,8 @@ static int add_optimizer_rows(option_row *rows, train_options *it)
         row_number("dampening", &it->dampening, 0, 1000, "sgd: of the momentum (0)"),
         row_flag("nesterov", &it->nesterov, "sgd: Nesterov's momentum"),
         row_number("weight-decay", &it->weight_decay, 0, 1000, "all but lbfgs (0; adamw 0.01)"),
-        row_number("beta1", &it->beta1, 0, 1, "adam, adamw (0.9)"),
-        row_number("beta2", &it->beta2, 0, 1, "adam, adamw (0.999)"),
+        row_share("beta1", &it->beta1, "adam, adamw (0.9)"),
+        row_share("beta2", &it->beta2, "adam, adamw (0.999)"),
         row_number("eps", &it->eps, 0, 1000, "adam, adamw, rmsprop (1e-8)"),
         row_flag("amsgrad", &it->amsgrad, "adam, adamw: by the largest second moment so far"),
         row_number("alpha", &it->alpha, 0, 1, "rmsprop: how the mean of squares fades (0.99)"),
@@ -57,11 +57,11 @@ static int add_schedule_rows(option_row *rows, train_options *it)
 static int add_loop_rows(option_row *rows, train_options *it)
 {
     const option_row all[] = {
-        row_number("validation", &it->validation, 0, 1, "share of the samples kept to judge by (0.2), 0: none"),
+        row_share("validation", &it->validation, "share of the samples kept to judge by (0.2), 0: none"),
         row_flag("raw", &it->raw, "files: inputs, and numbers to learn, as they are; else mean 0 and deviation 1"),
         row_whole("batch-size", "N", &it->batch_size, 1, MANY, "samples a step (32; lbfgs: all of them)"),
-        row_number("clip-norm", &it->clip_norm, 0, 1000000, "scale gradients to this norm at most"),
-        row_number("clip-value", &it->clip_value, 0, 1000000, "cut elements of gradients to this"),
+        row_positive("clip-norm", &it->clip_norm, 1000000, "scale gradients to this norm at most"),
+        row_positive("clip-value", &it->clip_value, 1000000, "cut elements of gradients to this"),
         row_choice("monitor", "WHAT", &it->monitor, monitor_words,
                    "what says which epoch is best: loss or accuracy (loss)"),
         row_number("min-delta", &it->min_delta, 0, 1000000, "what is better by less is not better (0)"),

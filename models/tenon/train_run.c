@@ -53,9 +53,9 @@ static void make_data(train_run *it, const train_options *asked)
         it->sums[1] = data_sum(tn_dataset_y(all), it->model.class_names, it->model.classes);
     }
     it->train = all;
-    if (asked->validation > 0)
-        tn_train_test_split(all, asked->validation, (uint64_t)asked->data.seed, &it->train, &it->validation);
-    tn_error_context("--validation");
+    if (asked->validation > 0 && !tn_error_code() &&
+        tn_train_test_split(all, asked->validation, (uint64_t)asked->data.seed, &it->train, &it->validation))
+        tn_error_context("--validation");
     if (tn_error_code())
         return;
     if (!asked->raw && data_kind(&asked->data) == DATA_FILE)

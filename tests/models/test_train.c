@@ -189,37 +189,88 @@ static void bad_data(void **state)
 
 static void refused(void **state)
 {
+    static const struct {
+        const char *options, *said;
+    } cases[] = {{"moons --sampels 3", "did you mean '--samples'"},
+                 {"moons --nesterov", "--nesterov|adam"},
+                 {"moons --optimizer sgd --nesterov", "--nesterov|--momentum"},
+                 {"moons --optimizer sgd --nesterov --momentum 0.9 --dampening 0.1", "--nesterov|--dampening"},
+                 {"blobs --noise 0.1", "--noise|blobs"},
+                 {"moons --label x", "--label|moons"},
+                 {"moons --validation 1", "--validation|from 0 to below 1"},
+                 {"circles --factor 1", "--factor|from 0 to below 1"},
+                 {"moons --beta1 1", "--beta1|from 0 to below 1"},
+                 {"moons --clip-norm 0", "--clip-norm|above 0"},
+                 {"moons --validation 0 --monitor accuracy", "--monitor|without validation"},
+                 {"x.csv --regression --monitor accuracy", "--monitor|--regression"},
+                 {"moons --schedule cosine --eta-min 100", "--eta-min|--lr"},
+                 {"moons circles", "found also 'circles'"},
+                 {"", "found no data"}};
     (void)state;
-    shell_expect(1, "--epochs: found 0, needed 1 or more", "tenon train moons --epochs 0 --out no");
-    shell_expect(2, "did you mean '--samples'", "tenon train moons --sampels 3 --out no");
-    shell_expect(2, "--nesterov|adam", "tenon train moons --nesterov --out no");
-    shell_expect(2, "--noise|blobs", "tenon train blobs --noise 0.1 --out no");
-    shell_expect(2, "--label|moons", "tenon train moons --label x --out no");
-    shell_expect(2, "found no data", "tenon train");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        shell_expect(2, cases[i].said, "tenon train %s --out no", cases[i].options);
+    shell_expect(1, "--epochs: found 0", "tenon train moons --epochs 0 --out no");
+    shell_expect(1, "--batch-size: found 5000", "tenon train moons --batch-size 5000 --out no");
     shell_expect(1, "nodir", "tenon eval nodir moons");
     shell_expect(1, "nodir", "tenon train --resume nodir --epochs 3");
     shell_expect(0, "", "test ! -e no");
 }
 
-/* What fails before or during a run leaves what another run left. */
+/* What fails before the first checkpoint leaves what another run left, or nothing. */
 static void kept(void **state)
 {
+    static const char away[] = "--optimizer sgd --lr 1000 --momentum 0.99";
     (void)state;
     shell_expect(0, "trained 2 epochs", "tenon train moons --samples 100 --epochs 2 --out kept && cp -r kept before");
     shell_expect(1, "'kept' holds a run|--resume 'kept'|--force", "tenon train moons --out kept");
     shell_expect(1, "nofile.csv", "tenon train nofile.csv --out kept --force");
-    shell_expect(1, "holds a run", "tenon train circles --out kept");
-    same_runs("kept", "before");
-    shell_expect(3, "epoch 1, step|the loss is|before the first checkpoint",
-                 "tenon train moons --optimizer sgd --lr 1000 --momentum 0.99 --out away");
-    shell_expect(3, "is kept",
-                 "tenon train moons --optimizer sgd --lr 1000 --momentum 0.99 --save-every 1 --out away2");
-    shell_expect(0, "checksum right|nan", "tenon inspect away2/last.safetensors");
-    shell_expect(0, "trained 1 epochs", "tenon train moons --samples 100 --epochs 1 --out kept --force");
+    shell_expect(2, "--monitor", "tenon train moons --validation 0 --monitor accuracy --out kept --force");
+    shell_expect(3, "epoch 1, step|the loss is|the run that was there is kept",
+                 "tenon train moons %s --out kept --force", away);
+    shell_expect(0, "", "diff -r kept before");
+    shell_expect(3, "before the first checkpoint", "tenon train moons %s --out away", away);
+    shell_expect(0, "", "test ! -e away");
+    shell_expect(3, "is kept", "tenon train moons %s --save-every 1 --out kept --force", away);
+    shell_expect(0, "checksum right", "tenon inspect kept/last.safetensors && ! ls -A kept | grep previous");
+    shell_expect(0, "trained 1 epoch, 3 steps", "tenon train moons --samples 100 --epochs 1 --out kept/ --force");
+    assert_non_null(strstr(shell_last.out, "in kept/model.safetensors"));
     shell_write("file", "");
     shell_expect(1, "'file' is no folder", "tenon train moons --out file");
     shell_expect(1, "file/run", "tenon train moons --out file/run");
+    shell_expect(1, "writing|file too large", "ulimit -f 1; tenon train moons --hidden 100,100 --out large");
+    shell_expect(0, "", "test ! -e large");
 }
 
-TEST_MAIN(test(moons), test(judged_by_its_own_kind), test(repeated), test(resumed), test(interrupted),
-          test(tables), test(bad_data), test(refused), test(kept))
+/* A run is one process's; what killed ones left goes, and the run that they were to take the place of comes back. */
+static void shared(void **state)
+{
+    (void)state;
+    shell_expect(0, "trained", "tenon train moons --samples 100 --epochs 2 --out ours && cp -r ours was");
+    shell_expect(0, "", "cd ours && for f in *; do mv $f .previous-$f; done; touch .tenon-12-0.tmp run.json");
+    shell_expect(1, "holds a run", "tenon train moons --out ours");
+    shell_expect(0, "", "diff -r ours was");
+    shell("\"$TENON\" train moons --samples 100 --epochs 1000000 --out busy >/dev/null 2>&1 & p=$!; i=0; "
+          "while [ ! -s busy/last.safetensors ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i+1)); done; "
+          "tenon train --resume busy; echo $?; tenon train moons --out busy --force; echo $?; kill -9 $p; wait $p");
+    assert_non_null(strstr(shell_last.err, "'busy' is in use"));
+    assert_string_equal(shell_last.out, "1\n1\n");
+    shell_expect(0, "trained", "n=$(tenon inspect busy/last.safetensors --json | "
+                               "sed 's/.*\"history\",[^[]*\\[\\([0-9]*\\).*/\\1/'); "
+                               "tenon train --resume busy --epochs $((n+1)) | tail -3");
+    shell_expect(0, "nothing to do", "tenon train --resume busy");
+}
+
+/* The weights of the best epoch are this run's, or it says that they are not. */
+static void best(void **state)
+{
+    (void)state;
+    shell_expect(0, "trained", "tenon train moons --samples 100 --epochs 5 --seed 1 --out mine; "
+                               "tenon train moons --samples 100 --epochs 5 --seed 2 --out other; "
+                               "cp other/best.safetensors mine/; tenon train --resume mine --epochs 5 2>said; "
+                               "grep \"'mine/best.safetensors' is not that of this run\" said");
+    shell_expect(0, "lost", "rm mine/best.safetensors; "
+                            "tenon train --resume mine 2>&1 | grep -q 'not that of' && echo lost");
+}
+
+TEST_MAIN(test(moons), test(judged_by_its_own_kind), test(repeated), test(resumed), test(interrupted), test(tables),
+          test(bad_data), test(refused), test(kept), test(shared), test(best))
