@@ -14,7 +14,6 @@
 
 #include "csv.h"
 #include "dataset.h"
-#include "decimal.h"
 
 static const char function[] = "save_csv";
 
@@ -77,24 +76,6 @@ static void put_word(writing *w, const char *text)
     put_char(w, '"');
 }
 
-/* The fewest digits that read back as the same float. Six always tell floats apart, so what a double shows in as few
- * is that already. */
-static int write_float(char text[NUMBER], float value)
-{
-    double again = 0;
-    int length = tn_format_double(text, NUMBER, (double)value);
-    if (length <= 7 || !isfinite(value))
-        return length;
-    for (int digits = 0; digits <= 8; digits++) {
-        length = tn_format_scientific(text, NUMBER, (double)value, digits);
-        tni_decimal(text, (size_t)length, true, &again);
-        if ((float)again == value)
-            break;
-    }
-    tni_decimal(text, (size_t)length, false, &again);
-    return tn_format_double(text, NUMBER, again);
-}
-
 static void put_number(writing *w, const numbers *from, int64_t i)
 {
     char text[NUMBER];
@@ -102,7 +83,7 @@ static void put_number(writing *w, const numbers *from, int64_t i)
     if (from->whole)
         length = snprintf(text, sizeof text, "%" PRId64, from->whole[i]);
     else if (from->narrow)
-        length = write_float(text, from->narrow[i]);
+        length = tn_format_float(text, sizeof text, from->narrow[i]);
     else
         length = tn_format_double(text, sizeof text, from->wide[i]);
     put(w, text, (size_t)length);

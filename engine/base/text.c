@@ -257,11 +257,22 @@ static void put_scientific(sink *out, const decimal *d, int places)
     put(out, (char)('0' + size % 10));
 }
 
-int tni_text_double(char *buf, size_t size, double value)
+static binary split_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint32_t fraction = bits & (((uint32_t)1 << 23) - 1);
+    int biased = (int)(bits >> 23 & 0xff);
+    if (biased == 0)
+        return (binary){fraction, -149, false};
+    return (binary){fraction | (uint32_t)1 << 23, biased - 150, fraction == 0 && biased > 1};
+}
+
+/* The number that b is, whose sign, or being none, is value's. */
+static int put_shortest(char *buf, size_t size, double value, binary b)
 {
     sink out = {.buf = buf, .size = size};
     decimal d = {.count = 0, .point = 1};
-    binary b = split_double(value);
     if (put_special(&out, value))
         return finish(&out);
     if (b.mantissa != 0)
@@ -272,6 +283,16 @@ int tni_text_double(char *buf, size_t size, double value)
     else
         put_fixed(&out, &d, places);
     return finish(&out);
+}
+
+int tni_text_double(char *buf, size_t size, double value)
+{
+    return put_shortest(buf, size, value, split_double(value));
+}
+
+int tni_text_float(char *buf, size_t size, float value)
+{
+    return put_shortest(buf, size, (double)value, split_float(value));
 }
 
 static void expand_double(decimal *d, double value)

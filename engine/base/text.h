@@ -13,6 +13,9 @@
  * and from 1e16 on: "0.1", "1.0", "1e-05", "1e+16". */
 int tni_text_double(char *buf, size_t size, double value);
 
+/* The same with the fewest digits that read back as the same float: "0.1", "1e-45". */
+int tni_text_float(char *buf, size_t size, float value);
+
 /* Python's f"{value:.{digits}f}": "0.1000". digits below 0 count as 0. */
 int tni_text_fixed(char *buf, size_t size, double value, int digits);
 

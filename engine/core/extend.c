@@ -34,6 +34,11 @@ int tn_format_double(char *buf, size_t size, double value)
     return tni_text_double(buf, size, value);
 }
 
+int tn_format_float(char *buf, size_t size, float value)
+{
+    return tni_text_float(buf, size, value);
+}
+
 int tn_format_scientific(char *buf, size_t size, double value, int digits)
 {
     return tni_text_scientific(buf, size, value, digits);

@@ -27,6 +27,40 @@ static int as_text(char *buf, size_t size, char kind, int digits, uint64_t bits)
     }
 }
 
+/* Floats: random ones and the edges read back, and no shorter decimal does. */
+static void floats(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t bits;
+        const char *text;
+    } known[] = {{0x3dcccccd, "0.1"}, {0x00000001, "1e-45"}, {0x80000000, "-0.0"}, {0x7f7fffff, "3.4028235e+38"},
+                 {0x00800000, "1.1754944e-38"}, {0x4b800000, "16777216.0"}, {0x7fc00000, "nan"},
+                 {0xff800000, "-inf"}, {0x3f9d70a4, "1.23"}, {0x5a0e1bca, "1e+16"}, {0x007fffff, "1.1754942e-38"}};
+    char text[32], other[32];
+    float value;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        memcpy(&value, &known[i].bits, sizeof value);
+        tni_text_float(text, sizeof text, value);
+        assert_string_equal(text, known[i].text);
+    }
+    uint64_t seed = 88172645463325252u;
+    for (int i = 0; i < 20000; i++) {
+        seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+        uint32_t bits = (uint32_t)(seed >> 11) & 0x7fffffff;
+        memcpy(&value, &bits, sizeof value);
+        if (bits >= 0x7f800000)
+            continue;
+        tni_text_float(text, sizeof text, value);
+        int digits = 0;
+        do
+            snprintf(other, sizeof other, "%.*e", digits, (double)value);
+        while (strtof(other, NULL) != value && ++digits < 9);
+        if (strtof(text, NULL) != value || strtod(text, NULL) != strtod(other, NULL))
+            fail_msg("%08x is %s, needed %s", (unsigned)bits, text, other);
+    }
+}
+
 static void golden(void **state)
 {
     (void)state;
@@ -152,4 +186,4 @@ static void shapes(void **state)
         }
 }
 
-TEST_MAIN(test(golden), test(known_values), test(round_trip), test(many_digits), test(shapes))
+TEST_MAIN(test(golden), test(floats), test(known_values), test(round_trip), test(many_digits), test(shapes))

@@ -123,6 +123,32 @@ static void what_does_not_fit(void **state)
     tn_scope_end(scope);
 }
 
+static tn_tensor *unused(tn_module *self, tn_tensor *x, void *context)
+{
+    (void)self, (void)context;
+    return x;
+}
+
+/* A tensor in two places is there by both names, as in state_dict, and is one again when they are read. */
+static void tied(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_module *both = tn_module_new(&(tn_module_kind){.name = "Tied", .forward = unused}, NULL);
+    tn_tensor *shared = tn_full((int64_t[]){2, 2}, 2, tn_float(3), TN_FLOAT32);
+    tn_register_parameter(both, "encoder", shared);
+    tn_register_parameter(both, "decoder", shared);
+    assert_int_equal(tn_save(both, scratch_path), TN_OK);
+    tn_safetensors *file = tn_load_safetensors(scratch_path, NULL);
+    assert_int_equal(tn_safetensors_count(file), 2);
+    assert_true(tn_equal(tn_safetensors_find(file, "decoder"), shared));
+    tn_zero_(tn_detach(shared));
+    assert_int_equal(tn_load(both, scratch_path), TN_OK);
+    assert_ptr_equal(tn_named_parameter(both, "encoder"), tn_named_parameter(both, "decoder"));
+    assert_true(tn_data_f32(shared)[3] == 3);
+    tn_scope_end(scope);
+}
+
 static void without_memory(void **state)
 {
     (void)state;
@@ -153,7 +179,7 @@ static void without_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test(comes_back), test(through_views), test(what_does_not_fit),
+    const struct CMUnitTest tests[] = {test(comes_back), test(through_views), test(what_does_not_fit), test(tied),
                                        test(without_memory)};
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

@@ -70,12 +70,14 @@ TN_API void tn_error_context(const char *context);
 
 /* Text, whatever the locale:
  * tn_format_double      Python's repr ("0.1", "5.4e-08", "inf")
+ * tn_format_float       the same of a float, in the fewest digits that read back as it
  * tn_format_scientific  Python's f"{value:.{digits}e}": `digits` after the point, in exponent form
  * tn_format_shape       "[3, 4]"; "[3, ...]" where buf does not hold all
  * buf     gets the text, cut to size and terminated; may be NULL if size is 0. 32 bytes hold any tn_format_double
  * result  the length of the whole text, as snprintf gives it
  * errors  none; they work while one is pending */
 TN_API int tn_format_double(char *buf, size_t size, double value);
+TN_API int tn_format_float(char *buf, size_t size, float value);
 TN_API int tn_format_scientific(char *buf, size_t size, double value, int digits);
 TN_API int tn_format_shape(char *buf, size_t size, const int64_t *sizes, int ndim);
 
