@@ -39,6 +39,8 @@ named_parameter = declare("tn_named_parameter", pointer, pointer, c.c_char_p)
 module_to = declare("tn_module_to", pointer, pointer, c.c_int)
 module_eval = declare("tn_module_eval", c.c_int, pointer)
 moons = declare("tn_make_moons", pointer, c.c_int64, c.c_double, c.c_uint64, c.c_int)
+train_test_split = declare("tn_train_test_split", c.c_int, pointer, c.c_double, c.c_uint64, c.POINTER(pointer),
+                           c.POINTER(pointer))
 data_mut = declare("tn_data_mut", pointer, pointer)
 
 TORCH_WORDS = {torch.float16: "F16", torch.bfloat16: "BF16", torch.float32: "F32", torch.float64: "F64",
@@ -347,6 +349,60 @@ def test_same_losses():
                 np.testing.assert_allclose(x, theirs.state_dict()[name], rtol=1e-9, atol=1e-12)
 
 
+def torch_run(make_optimizer, make_schedule, activation, seed, epochs):
+    """What `tenon train moons --dtype float64` does, in PyTorch: losses in training and validation, and rates."""
+    made = t.make(moons(400, 0.2, seed, tenon.DTYPES["float64"]))
+    parts = pointer(), pointer()
+    t.done(train_test_split(made, 0.2, seed, c.byref(parts[0]), c.byref(parts[1])))
+    (x, y), (held_x, held_y) = [[torch.from_numpy(t.to_array(of(part))) for of in (t.dataset_x, t.dataset_y)]
+                                for part in parts]
+    torch.manual_seed(seed)
+    net = nn.Sequential(nn.Linear(2, 16, dtype=torch.float64), activation(),
+                        nn.Linear(16, 16, dtype=torch.float64), activation(), nn.Linear(16, 1, dtype=torch.float64))
+    optimizer = make_optimizer(net.parameters())
+    schedule = make_schedule(optimizer)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y.double()), 32, shuffle=True,
+                                         generator=torch.Generator().manual_seed(seed))
+    rows = []
+    for _ in range(epochs):
+        total = 0.0
+        for batch_x, batch_y in loader:
+            optimizer.zero_grad()
+            loss = nn.functional.binary_cross_entropy_with_logits(net(batch_x)[:, 0], batch_y)
+            loss.backward()
+            optimizer.step()
+            total += loss.item() * len(batch_x)
+        with torch.no_grad():
+            out = net(held_x)[:, 0]
+            held = nn.functional.binary_cross_entropy_with_logits(out, held_y.double()).item()
+        right = ((out > 0) == held_y).double().mean().item()
+        rows.append((optimizer.param_groups[0]["lr"], total / len(x), held, right))
+        schedule.step()
+    return rows
+
+
+def test_command_like_torch():
+    """`tenon train` from its own seed is the run that PyTorch makes of that seed: weights, batches, rates, losses."""
+    rates = torch.optim.lr_scheduler
+    for words, activation, optimizer, schedule in (
+            ("", nn.Tanh, lambda p: torch.optim.Adam(p, lr=0.01), lambda o: rates.StepLR(o, 10 ** 6)),
+            ("--schedule cosine", nn.ReLU, lambda p: torch.optim.Adam(p, lr=0.01),
+             lambda o: rates.CosineAnnealingLR(o, 15)),
+            ("--optimizer sgd --momentum 0.9 --nesterov --schedule exponential --gamma 0.9", nn.Tanh,
+             lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True), lambda o: rates.ExponentialLR(o, 0.9)),
+            ("--optimizer adamw --schedule step --step-size 4", nn.SiLU, lambda p: torch.optim.AdamW(p, lr=0.01),
+             lambda o: rates.StepLR(o, 4)),
+            ("--optimizer rmsprop", nn.Sigmoid, lambda p: torch.optim.RMSprop(p, lr=0.01),
+             lambda o: rates.StepLR(o, 10 ** 6))):
+        out, name = path_of("like_torch"), activation.__name__.lower()
+        tenon_command("train", "moons", "--samples", "400", "--noise", "0.2", "--epochs", "15", "--seed", "3", "--dtype",
+                      "float64", "--activation", name, *words.split(), "--out", out, "--force")
+        history = np.genfromtxt(os.path.join(out, "history.csv"), delimiter=",", names=True)
+        wanted = np.array(torch_run(optimizer, schedule, activation, 3, 15))
+        for i, column in enumerate(("lr", "train_loss", "valid_loss", "valid_accuracy")):
+            np.testing.assert_allclose(history[column], wanted[:, i], rtol=1e-10, err_msg=f"{words} {column}")
+
+
 print(f"torch {torch.__version__}, {sys.executable}")
 t.run([test_norm_buffers, test_floats, test_every_dtype, test_command_to_torch, test_torch_to_command,
-       test_same_losses])
+       test_same_losses, test_command_like_torch])

@@ -1,5 +1,5 @@
-"""Writes tests/data/runs_torch_2.15.txt: 25 steps of training in float64 for each optimizer, schedule, loss, clipping and
-activation with their options, as PyTorch takes them. Replayed by tests/train/test_runs.c.
+"""Writes tests/data/runs_torch_2.15.txt: 25 steps of training in float64 for each optimizer, schedule, loss, clipping,
+activation and their options, as PyTorch takes them. Replayed by tests/train/test_runs.c.
 
     python tests/train/generate_runs.py >tests/data/runs_torch_2.15.txt
     python tests/train/generate_runs.py random 1000 SEED >runs && build/release/tests/train/test_runs runs
