@@ -4,6 +4,17 @@
 
 #include "module.h"
 
+/* Asks for the children and their parameters all at once: the calls would wait for one after the other where the net
+ * comes from memory, as one among many does. */
+static void fetch_ahead(const tn_module *module)
+{
+    for (int64_t i = 0; i < module->n_children; i++) {
+        const tn_module *child = module->children[i].module;
+        for (int p = 0; p < child->n_parameters; p++)
+            __builtin_prefetch(child->parameters[p].tensor);
+    }
+}
+
 static tn_tensor *forward(tn_module *module, tn_tensor *x, const tni_place *place)
 {
     if (module->n_children == 0) {
@@ -12,6 +23,7 @@ static tn_tensor *forward(tn_module *module, tn_tensor *x, const tni_place *plac
             tn_release(&again);
         return again;
     }
+    fetch_ahead(module);
     tn_scope scope = tn_scope_begin();
     tn_tensor *y = x;
     for (int64_t i = 0; y && i < module->n_children && !tn_error_code(); i++) {

@@ -10,13 +10,13 @@ typedef struct tni_tape {
     tni_autograd_meta as_meta;
     tni_node *node;             /* held; NULL: a leaf */
     tn_tensor *grad;            /* held; NULL: none yet */
+    struct tni_hook *hooks;     /* of a leaf; those of a result are its node's */
+    struct tni_hook *after;     /* called once a leaf's gradient was accumulated */
+    tni_node *retainer; /* held: the node whose gradient x keeps (retain_grad); NULL: none. In general `node` */
     tn_tensor *tangent;         /* held; NULL: none. It and what follows belong to autograd/tangent.c */
     tn_tensor *owner;           /* the tensor that the tangent is of */
     uint64_t level;
     struct tni_tape *next, **at; /* in the list of tapes with a tangent */
-    struct tni_hook *hooks;     /* of a leaf; those of a result are its node's */
-    struct tni_hook *after;     /* called once a leaf's gradient was accumulated */
-    tni_node *retainer; /* held: the node whose gradient x keeps (retain_grad); NULL: none. In general `node` */
 } tni_tape;
 
 extern const tni_autograd_class tni_tape_meta;

@@ -110,11 +110,13 @@ static inline void tni_storage_release(tni_storage *storage)
         tni_object_destroy(&storage->object);
 }
 
-/* The tape wants to know who writes from now on. */
+/* The tape wants to know who writes from now on. Threads that share the tensor may do this at once: they store the
+ * same, since flags change otherwise only where nobody else uses the storage. */
 static inline void tni_storage_watch(tni_storage *counter)
 {
-    if (TNI_UNLIKELY(!(__atomic_load_n(&counter->flags, __ATOMIC_RELAXED) & TNI_STORAGE_WATCHED)))
-        __atomic_fetch_or(&counter->flags, TNI_STORAGE_WATCHED, __ATOMIC_RELAXED);
+    const uint8_t flags = __atomic_load_n(&counter->flags, __ATOMIC_RELAXED);
+    if (TNI_UNLIKELY(!(flags & TNI_STORAGE_WATCHED)))
+        __atomic_store_n(&counter->flags, flags | TNI_STORAGE_WATCHED, __ATOMIC_RELAXED);
 }
 
 static inline void tni_storage_written(tni_storage *counter)

@@ -158,7 +158,7 @@ static void NAME(panel_run)(const tni_gemm_panel *p)
 }
 
 /* A panel that goes through a buffer of ROWS_WIDE rows, for the c, bias or width that tiles can't take. */
-static void NAME(panel_buffered)(const tni_gemm_panel *p)
+static __attribute__((noinline)) void NAME(panel_buffered)(const tni_gemm_panel *p)
 {
     /* aligned by hand: gcc 12 with -O3 -march=native takes it for aligned to a vector and places it by its type */
     _Alignas(64) REAL buffer[ROWS_WIDE * 2 * LANES] = {0};
@@ -185,23 +185,26 @@ static void NAME(panel_buffered)(const tni_gemm_panel *p)
     }
 }
 
-static void NAME(panel)(const tni_gemm_panel *p)
+/* A panel whose bias is not contiguous: every value of it is used for many rows. */
+static __attribute__((noinline)) void NAME(panel_biased)(const tni_gemm_panel *p)
 {
     _Alignas(64) REAL bias[2 * LANES];
-    tni_gemm_panel copy;
+    tni_gemm_panel copy = *p;
+    for (int64_t j = 0; j < p->width; j++)
+        bias[j] = ((const REAL *)p->bias)[j * p->bias_col];
+    copy.bias = bias;
+    NAME(panel_run)(&copy);
+}
+
+static void NAME(panel)(const tni_gemm_panel *p)
+{
     if (p->c_col != 1 || (p->bias && p->bias_row) || (!MASKED && p->width % LANES) ||
-        (p->a_tile && p->width <= LANES)) {
+        (p->a_tile && p->width <= LANES))
         NAME(panel_buffered)(p);
-        return;
-    }
-    if (p->bias && p->bias_col != 1) {
-        for (int64_t j = 0; j < p->width; j++)
-            bias[j] = ((const REAL *)p->bias)[j * p->bias_col];
-        copy = *p;
-        copy.bias = bias;
-        p = &copy;
-    }
-    NAME(panel_run)(p);
+    else if (p->bias && p->bias_col != 1)
+        NAME(panel_biased)(p);
+    else
+        NAME(panel_run)(p);
 }
 
 /* The first PIECE_LANES values of as many rows, `row` apart, go to columns `width` apart. */

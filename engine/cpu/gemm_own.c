@@ -13,6 +13,7 @@
 
 #include "base/checked.h"
 #include "base/pool.h"
+#include "base/thread.h"
 
 /* The product as the loops want it: c's columns contiguous if any are, bias with a stride for rows too. */
 typedef struct job {
@@ -31,6 +32,7 @@ enum {
     PACKED_COLUMNS = 64,
     PACKED_FLOPS = 1000 * 1000,
     ROW_COLUMNS = 128, /* one row of c takes the loop by rows of b from here on */
+    FITTING_DEPTH = TNI_GEMM_STACK / 128, /* so many rows of a panel, two vectors of 64 bytes, fit the stack */
 };
 
 static int64_t least(int64_t x, int64_t y)
@@ -61,29 +63,26 @@ static int64_t part_of_at_most(int64_t n, int64_t most, int64_t unit)
 }
 
 /* c^T = b^T a^T: where that makes c's rows contiguous, or fills vectors that a narrow c would not. */
-static bool better_transposed(const job *p)
+static bool better_transposed(const tni_gemm_kernels *kernels, const tni_gemm *g)
 {
-    if (p->m == 1)
+    if (g->m == 1 || g->n <= 1)
         return false;
-    if (p->c_col != 1)
-        return p->c_row == 1;
-    return 2 * p->n <= p->kernels->lanes && p->n < p->m && p->a_row == 1;
+    if (g->c_col != 1)
+        return g->c_row == 1;
+    return 2 * g->n <= kernels->lanes && g->n < g->m && g->a_row == 1;
 }
 
-static job job_of(const tni_gemm_kernels *kernels, const tni_gemm *g, size_t size)
+static inline job job_of(const tni_gemm_kernels *kernels, const tni_gemm *g, size_t size)
 {
-    job p = {.kernels = kernels, .size = size, .m = g->m, .n = g->n, .k = g->k, .a = g->a, .b = g->b, .c = g->c,
-             .bias = g->bias, .a_row = g->a_row, .a_col = g->a_col, .b_row = g->b_row, .b_col = g->b_col,
-             .c_row = g->c_row, .c_col = g->c_col, .bias_col = g->bias_stride};
-    if (p.n > 1 && better_transposed(&p)) {
-        job t = {.kernels = kernels, .size = size, .m = p.n, .n = p.m, .k = p.k, .a = p.b, .b = p.a, .c = p.c,
-                 .bias = p.bias, .a_row = p.b_col, .a_col = p.b_row, .b_row = p.a_col, .b_col = p.a_row,
-                 .c_row = p.c_col, .c_col = p.c_row, .bias_row = p.bias_col};
-        p = t;
-    }
-    if (p.k == 1)
-        p.a_col = 1;
-    return p;
+    const int64_t one_step = g->k == 1; /* then the stride of a's steps is free, and 1 suits the tiles */
+    if (TNI_UNLIKELY(better_transposed(kernels, g)))
+        return (job){.kernels = kernels, .size = size, .m = g->n, .n = g->m, .k = g->k, .a = g->b, .b = g->a,
+                     .c = g->c, .bias = g->bias, .a_row = g->b_col, .a_col = one_step ? 1 : g->b_row,
+                     .b_row = g->a_col, .b_col = g->a_row, .c_row = g->c_col, .c_col = g->c_row,
+                     .bias_row = g->bias_stride};
+    return (job){.kernels = kernels, .size = size, .m = g->m, .n = g->n, .k = g->k, .a = g->a, .b = g->b, .c = g->c,
+                 .bias = g->bias, .a_row = g->a_row, .a_col = one_step ? 1 : g->a_col, .b_row = g->b_row,
+                 .b_col = g->b_col, .c_row = g->c_row, .c_col = g->c_col, .bias_col = g->bias_stride};
 }
 
 /* In floating point, so that it can't wrap. */
@@ -161,6 +160,21 @@ static bool streams_row(const job *p)
     return p->m == 1 && p->b_col == 1 && p->c_col == 1 && p->n >= ROW_COLUMNS;
 }
 
+/* A product of few columns and steps: one panel, which is what stream_part makes of it. */
+static void stream_panel(const job *p)
+{
+    _Alignas(64) char buffer[TNI_GEMM_STACK];
+    tni_gemm_panel panel = {.m = p->m, .k = p->k, .width = p->n, .a = p->a, .b = p->b, .bias = p->bias, .c = p->c,
+                            .a_row = p->a_row, .a_col = p->a_col, .b_row = p->b_row, .c_row = p->c_row,
+                            .c_col = p->c_col, .bias_row = p->bias_row, .bias_col = p->bias_col};
+    if (stream_packs_b(p)) {
+        panel.b_row = whole_vectors(p->kernels, p->n);
+        p->kernels->pack(buffer, panel.b_row, p->n, p->k, p->b, p->b_col, p->b_row);
+        panel.b = buffer;
+    }
+    p->kernels->panel(&panel);
+}
+
 static void stream_part(const stream_job *t, int64_t first_row, int64_t first_column)
 {
     _Alignas(64) char buffer[TNI_GEMM_STACK];
@@ -225,8 +239,13 @@ static int64_t stream_depth(const job *p)
 static void stream(const job *p)
 {
     const tni_gemm_kernels *kernels = p->kernels;
+    const bool alone = flops(p) < 2 * TASK_FLOPS;
+    if (alone && p->n <= kernels->columns && p->k <= FITTING_DEPTH) {
+        stream_panel(p);
+        return;
+    }
     stream_job t = {.p = p, .depth = stream_depth(p), .rows = p->m, .columns = p->n, .column_tasks = 1};
-    if (flops(p) < 2 * TASK_FLOPS) {
+    if (alone) {
         stream_part(&t, 0, 0);
         return;
     }

@@ -92,6 +92,8 @@ tn_status tni_check_value(const char *name, tn_scalar value, tn_dtype dtype)
 {
     _Alignas(16) char element[16];
     char text[40];
+    if (value.kind <= TN_SCALAR_INT && (dtype == TN_FLOAT32 || dtype == TN_FLOAT64)) /* all of them fit */
+        return TN_OK;
     if (tni_dtype_kind(dtype) >= TNI_QUANTIZED && is_zero(value))
         return TN_OK;
     if (!tni_scalar_to(value, dtype, element))

@@ -34,7 +34,9 @@ static tn_status matmul_infer(tni_call *call, tni_meta *meta)
     if (a_inner != b_inner)
         return fail_inner(call, a, b, a_inner, b_inner);
     int a_batch = a->ndim > 2 ? a->ndim - 2 : 0, b_batch = b->ndim > 2 ? b->ndim - 2 : 0;
-    int ndim = tni_broadcast(tni_call_name(call), a->sizes, a_batch, b->sizes, b_batch, meta->room);
+    int ndim = 0;
+    if (a_batch > 0 || b_batch > 0)
+        ndim = tni_broadcast(tni_call_name(call), a->sizes, a_batch, b->sizes, b_batch, meta->room);
     if (ndim < 0)
         return tni_pending();
     if (a->ndim > 1)

@@ -409,11 +409,7 @@ bool tni_reduce_rows(const tn_tensor *x, const tn_tensor *out)
         memset(totals, 0, (size_t)columns * sizeof *totals);
         kernel->columns(totals, tni_data(x), columns, rows, columns);
     }
-    void *to = tni_data(out);
-    for (int64_t c = 0; c < columns; c++)
-        if (wide)
-            ((double *)to)[c] = totals[c];
-        else
-            ((float *)to)[c] = (float)totals[c];
+    const tn_dtype dtype = (tn_dtype)x->dtype;
+    tni_converter_of(TN_FLOAT64, dtype)(tni_data(out), tni_itemsize(dtype), totals, sizeof *totals, columns);
     return true;
 }

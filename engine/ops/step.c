@@ -159,19 +159,13 @@ static tn_status rmsprop_infer(tni_call *call, tni_meta *meta)
     return step_infer(call, meta);
 }
 
-/* Whether tensor i is written: all but the gradient. */
-static bool is_written(const tni_call *call, int i)
-{
-    return call->in[i] && i != GRAD;
-}
-
 static tn_status fail_shared(const tni_call *call, int i, int k)
 {
     return TNI_FAIL(TN_ERROR_OVERLAP, tni_call_name(call), "%s shares memory with %s, needed its own",
                     tensor_name(call, i == GRAD ? k : i), tensor_name(call, i == GRAD ? i : k));
 }
 
-/* What is written must be writable and share memory with none of the others. */
+/* What is written, all but the gradient, must be writable and share memory with none of the others. */
 static tn_status check_memory(const tni_call *call)
 {
     tn_tensor *const *in = call->in;
@@ -192,7 +186,8 @@ static tn_status check_memory(const tni_call *call)
 
 /* How the parameter moves: the numbers of its rule, and the rule's kernels. */
 typedef struct job {
-    const tni_call *call;
+    tn_tensor *const *in;
+    int n; /* tensors */
     const void *numbers;
     tni_step_kernel *kernel;
     int lane;
@@ -202,10 +197,9 @@ typedef struct job {
 /* Elements first .. first + n - 1 of dense tensors. */
 static void run_dense(const job *j, int64_t first, int64_t n)
 {
-    tn_tensor *const *in = j->call->in;
-    void *data[TENSORS] = {NULL};
-    for (int i = 0; i < j->call->op->n_in; i++)
-        data[i] = in[i] ? tni_data(in[i]) + first * j->itemsize : NULL;
+    void *data[TENSORS];
+    for (int i = 0; i < j->n; i++)
+        data[i] = j->in[i] ? tni_data(j->in[i]) + first * j->itemsize : NULL;
     j->kernel(j->numbers, data, n);
 }
 
@@ -220,7 +214,7 @@ static void chunk_task(void *context, int64_t chunk)
 static TNI_ASIDE void run_strided(const job *j)
 {
     _Alignas(64) char blocks[TENSORS][BLOCK * sizeof(double)];
-    const tn_tensor *param = j->call->in[PARAM];
+    const tn_tensor *param = j->in[PARAM];
     const tn_dtype dtype = (tn_dtype)param->dtype, compute = j->lane ? TN_FLOAT64 : TN_FLOAT32;
     const tni_converter in = tni_converter_of(dtype, compute), out = tni_converter_of(compute, dtype);
     const int last = param->ndim - 1;
@@ -229,8 +223,8 @@ static TNI_ASIDE void run_strided(const job *j)
     char *at[TENSORS];
     for (int64_t i = 0, n; i < j->numel; i += n) {
         n = row - i % row < BLOCK ? row - i % row : BLOCK;
-        for (int k = 0; k < j->call->op->n_in; k++) {
-            const tn_tensor *x = j->call->in[k];
+        for (int k = 0; k < j->n; k++) {
+            const tn_tensor *x = j->in[k];
             if (!x)
                 continue;
             int64_t offset = 0;
@@ -241,19 +235,18 @@ static TNI_ASIDE void run_strided(const job *j)
             in(blocks[k], wide, at[k], x->ndim > 0 ? x->strides[last] * j->itemsize : 0, n);
         }
         j->kernel(j->numbers, data, n);
-        for (int k = 0; k < j->call->op->n_in; k++)
-            if (is_written(j->call, k))
-                out(at[k], param->ndim > 0 ? j->call->in[k]->strides[last] * j->itemsize : 0, blocks[k], wide, n);
+        for (int k = 0; k < j->n; k++)
+            if (j->in[k] && k != GRAD)
+                out(at[k], param->ndim > 0 ? j->in[k]->strides[last] * j->itemsize : 0, blocks[k], wide, n);
     }
 }
 
 static void run_job(job *j)
 {
-    tn_tensor *const *in = j->call->in;
-    const tn_dtype dtype = (tn_dtype)in[PARAM]->dtype;
+    const tn_dtype dtype = (tn_dtype)j->in[PARAM]->dtype;
     bool dense = dtype == TN_FLOAT32 || dtype == TN_FLOAT64;
-    for (int i = 0; i < j->call->op->n_in; i++)
-        dense = dense && (!in[i] || tni_contiguous(in[i]));
+    for (int i = 0; i < j->n; i++)
+        dense = dense && (!j->in[i] || tni_contiguous(j->in[i]));
     if (!dense)
         run_strided(j);
     else if (j->numel < 2 * TNI_GRAIN)
@@ -265,16 +258,17 @@ static void run_job(job *j)
 /* Moves the parameter by the rule of those kernels, by lane. */
 static tn_status step_alter(tni_call *call, tni_step_kernel *const *kernels, const void *numbers)
 {
-    const tn_tensor *param = call->in[PARAM];
+    tn_tensor *const *in = call->in;
+    const tn_tensor *param = in[PARAM];
     const int lane = param->dtype == TN_FLOAT64;
     if (check_memory(call))
         return tni_pending();
-    job j = {call, numbers, kernels[lane], lane, param->numel, tni_itemsize((tn_dtype)param->dtype)};
+    job j = {in, call->op->n_in, numbers, kernels[lane], lane, param->numel, tni_itemsize((tn_dtype)param->dtype)};
     if (!tni_is_meta(param) && param->numel > 0)
         run_job(&j);
-    for (int i = 0; i < call->op->n_in; i++)
-        if (is_written(call, i))
-            tni_count_write(call->in[i]->counter, tni_call_name(call));
+    for (int i = 0; i < j.n; i++)
+        if (in[i] && i != GRAD)
+            tni_count_write(in[i]->counter, tni_call_name(call));
     return TN_OK;
 }
 
