@@ -8,11 +8,12 @@
 /* Sets of kinds. */
 enum { MOONS = 1 << DATA_MOONS, CIRCLES = 1 << DATA_CIRCLES, BLOBS = 1 << DATA_BLOBS, FILES = 1 << DATA_FILE };
 
+const char *const data_words[] = {[DATA_MOONS] = "moons", [DATA_CIRCLES] = "circles", [DATA_BLOBS] = "blobs"};
+
 enum data_kind data_kind(const data_options *asked)
 {
-    static const char *const names[] = {[DATA_MOONS] = "moons", [DATA_CIRCLES] = "circles", [DATA_BLOBS] = "blobs"};
     int i = 0;
-    while (i < DATA_FILE && strcmp(names[i], asked->name) != 0)
+    while (i < DATA_FILE && strcmp(data_words[i], asked->name) != 0)
         i++;
     return (enum data_kind)i;
 }

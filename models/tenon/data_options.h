@@ -11,6 +11,9 @@ data_options data_not_given(void);
 
 enum data_kind { DATA_MOONS, DATA_CIRCLES, DATA_BLOBS, DATA_FILE };
 
+/* Names of what is made: DATA_FILE of them. */
+extern const char *const data_words[];
+
 /* By asked->name. */
 enum data_kind data_kind(const data_options *asked);
 

@@ -63,7 +63,8 @@ static int refuse(const char *what, const char *name)
     const char *names[COMMANDS];
     for (int i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
-    const char *close = nearest_name(name, names, COMMANDS);
+    static const char *const options[] = {"--help", "--version"};
+    const char *close = name[0] == '-' ? nearest_name(name, options, 2) : nearest_name(name, names, COMMANDS);
     report(NULL, "found %s '%s', needed a command%s%s%s", what, name, close ? ": did you mean '" : "",
            close ? close : "", close ? "'?" : "");
     report_hint(NULL);
@@ -150,6 +151,7 @@ static bool asks_for_json(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* a limit of a file's size is an error of writing, which has a message */
     static char buffer[1 << 20]; /* room for all that a command says: if it is lost, the reason is known below */
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error like that of a full disk */

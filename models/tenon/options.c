@@ -237,16 +237,19 @@ static void complain_unknown(const char *command, const char *found, const optio
 {
     const char *names[ROWS_LIMIT + 1];
     char word[64];
-    size_t length = strncmp(found, "--", 2) == 0 ? strcspn(found + 2, "=") : 0;
+    const size_t dashes = strncmp(found, "--", 2) == 0 ? 2 : 1;
+    size_t length = dashes == 2 || strlen(found) > 2 ? strcspn(found + dashes, "=") : 0; /* "-epochs" is meant as such */
     int begun = 0;
     snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
-             found + (length ? 2 : 0));
+             found + (length ? dashes : 0));
     for (int i = 0; i < n; i++) {
         names[i] = rows[i].name;
         begun += length && strncmp(rows[i].name, word, strlen(word)) == 0;
     }
     names[n] = "help";
     const char *close = length ? nearest_name(word, names, n + 1) : NULL;
+    if (close && strcmp(close, word) == 0)
+        begun = 0; /* right but for a dash */
     report(command, "found '%s', needed an option that there is%s%s%s", found,
            begun > 1 ? ": it is short for more than one"
            : close   ? ": did you mean '--"
@@ -266,9 +269,19 @@ static void complain(const char *command, int said, const char *found, const opt
     } else if (optopt >= FIRST_ROW || optopt == 'h') {
         report(command, "found '%s', needed the option without a value", found);
     } else {
-        char letter[] = {'-', (char)optopt, '\0'};
-        complain_unknown(command, optopt ? letter : found, rows, n);
+        complain_unknown(command, found, rows, n);
     }
+}
+
+/* The word that getopt_long could not take. Of letters behind one dash it goes to the next word after the last alone. */
+static const char *looked_at(int argc, char **argv, int said)
+{
+    const char *now = optind < argc ? argv[optind] : "", *before = argv[optind - 1];
+    if (said != '?' || optopt == 0 || optopt >= FIRST_ROW || now[0] != '-' || now[1] == '-' ||
+        !strchr(now + 1, optopt))
+        return before;
+    const bool was_last = before[0] == '-' && before[1] != '-' && before[strlen(before) - 1] == (char)optopt;
+    return was_last ? before : now;
 }
 
 static enum options_outcome read_options(const char *command, const option_row *rows, int n, int argc, char **argv)
@@ -285,7 +298,7 @@ static enum options_outcome read_options(const char *command, const option_row *
         if (said == 'h')
             return OPTIONS_HELP;
         if (said == '?' || said == ':') {
-            complain(command, said, argv[optind - 1], rows, n);
+            complain(command, said, looked_at(argc, argv, said), rows, n);
             return OPTIONS_WRONG;
         }
         const option_row *row = &rows[said - FIRST_ROW];
@@ -317,7 +330,7 @@ enum options_outcome options_read_operand(const char *command, const option_row 
     if (outcome != OPTIONS_GO_ON)
         return outcome;
     if (argc - optind != 1) {
-        report(command, "found %s%s%s, needed %s", optind < argc ? "also '" : "no more",
+        report(command, "found %s%s%s, needed %s", optind < argc ? "also '" : "nothing",
                optind < argc ? argv[optind + 1] : "", optind < argc ? "'" : "", what);
         report_hint(command);
         return OPTIONS_WRONG;

@@ -202,6 +202,16 @@ static void check_fit(tn_dataset *found, const char *path, const model *known)
     }
 }
 
+/* A file that is not there, by a name close to those of made data. */
+static void suggest_made(const char *name)
+{
+    const char *close = tn_error_code() == TN_ERROR_FILE ? nearest_name(name, data_words, DATA_FILE) : NULL;
+    if (!close)
+        return;
+    tn_error_clear();
+    TN_FAIL(TN_ERROR_FILE, function, "there is no file '%s': did you mean '%s'?", name, close);
+}
+
 tn_dataset *data_load(const data_options *asked, tn_dtype dtype, const model *known, input_file *file)
 {
     tn_dataset *found = NULL;
@@ -211,6 +221,7 @@ tn_dataset *data_load(const data_options *asked, tn_dtype dtype, const model *kn
         found = makers[kind](asked, dtype);
     } else {
         input_file_open(file, asked->name, function);
+        suggest_made(asked->name);
         found = file->kind == FILE_NPY           ? load_npy(file, asked, dtype)
                 : file->kind == FILE_SAFETENSORS ? load_safetensors(file, asked, dtype)
                                                  : load_csv(file, asked, dtype, known);

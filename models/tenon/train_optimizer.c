@@ -2,6 +2,7 @@
 #include "train_optimizer.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <tenon/tenon.h>
 
 #include "report.h"
@@ -36,12 +37,24 @@ static knob whole(const char *name, const char *option, int64_t value, int of)
     return (knob){name, option, (double)value, value > 0, of};
 }
 
-/* The first option that is given and that the chosen one does not have is told of. */
-static bool all_known(const knob *knobs, int n, int chosen, const char *word)
+/* "sgd or rmsprop" */
+static const char *write_owners(char *buf, size_t size, int of, const char *const *words)
 {
+    size_t used = 0;
+    for (int i = 0; words[i] && used < size; i++)
+        if (of >> i & 1)
+            used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? " or " : "", words[i]);
+    return buf;
+}
+
+/* The first option that is given and that the chosen one does not have is told of. */
+static bool all_known(const knob *knobs, int n, int chosen, const char *option, const char *const *words)
+{
+    char owners[80];
     for (int i = 0; i < n; i++)
         if (knobs[i].given && !(knobs[i].of >> chosen & 1)) {
-            report("train", "--%s: found it beside %s, which does not have it", knobs[i].name, word);
+            report("train", "--%s: found it beside --%s %s, needed --%s %s", knobs[i].name, option, words[chosen],
+                   option, write_owners(owners, sizeof owners, knobs[i].of, words));
             report_hint("train");
             return false;
         }
@@ -132,9 +145,8 @@ bool train_optimizer(const train_options *asked, tn_module *net, tn_optimizer **
         whole("lr-patience", NULL, asked->schedule_patience, 1 << SCHEDULE_PLATEAU),
     };
     enum { KNOBS = sizeof knobs / sizeof *knobs, RATES = sizeof rates / sizeof *rates };
-    const char *schedule_word = asked->schedule ? schedule_words[asked->schedule] : "no --schedule";
-    if (!all_known(knobs, KNOBS, asked->optimizer, optimizer_words[asked->optimizer]) ||
-        !all_known(rates, RATES, asked->schedule, schedule_word) || !fit_together(asked))
+    if (!all_known(knobs, KNOBS, asked->optimizer, "optimizer", optimizer_words) ||
+        !all_known(rates, RATES, asked->schedule, "schedule", schedule_words) || !fit_together(asked))
         return false;
     *optimizer = make_optimizer(asked, tn_parameters(net));
     for (int i = 0; i < KNOBS; i++)

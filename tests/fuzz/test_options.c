@@ -224,7 +224,7 @@ static bool names_a_word(const char *said)
         if (strlen(part) > 3 && strstr(said, part))
             return true;
     }
-    return strstr(said, "found no") || strstr(said, "found 0 words") || strstr(said, "found 1 words") ||
+    return strstr(said, "found no") || strstr(said, "there is no file") || strstr(said, "found 0 words") || strstr(said, "found 1 words") ||
            strstr(said, " words, needed");
 }
 

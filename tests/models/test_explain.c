@@ -266,7 +266,7 @@ static void test_json_errors(void **unused)
     } all[] = {
         {"explain --json 'arange(12)[12]'", "index 12 in dim 0 of size 12, needed -12 .. 11", "12", 1},
         {"explain 'ü.\"\\' --js", "found 'ü', needed a function that makes a tensor, such as arange(12)", "1", 2},
-        {"explain --json", "found no more, needed an expression between quotes", "null", 2},
+        {"explain --json", "found nothing, needed an expression between quotes", "null", 2},
         {"explain --frob --json", "found '--frob', needed an option that there is", "null", 2},
         {"explain --json --svg /nowhere/x 'arange(3)'", "--svg: ", "null", 1},
         {"compare --json --samples 0", "--samples: found '0', needed a whole number", "null", 2},

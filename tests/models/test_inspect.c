@@ -83,7 +83,7 @@ static void refusals(void **state)
     shell_expect(1, "tenon inspect: ", "tenon inspect .");
     shell_expect(1, "tenon inspect: load_csv: ", "tenon inspect - </dev/null");
     shell_expect(1, "{\"error\":{\"message\":\"", "tenon inspect --json nowhere.npy");
-    shell_expect(2, "found no more, needed a file's name", "tenon inspect");
+    shell_expect(2, "found nothing, needed a file's name", "tenon inspect");
     shell_expect(2, "found also 'b'", "tenon inspect a b");
     shell_expect(2, "did you mean '--label'?", "tenon inspect --lable x a");
     shell_expect(2, "needed 'comma' or 'semicolon' or 'tab'", "tenon inspect --delimiter ';' a");
