@@ -224,8 +224,8 @@ static bool names_a_word(const char *said)
         if (strlen(part) > 3 && strstr(said, part))
             return true;
     }
-    return strstr(said, "found no") || strstr(said, "there is no file") || strstr(said, "found 0 words") || strstr(said, "found 1 words") ||
-           strstr(said, " words, needed");
+    return strstr(said, "found no") || strstr(said, "there is no file") || strstr(said, "found 0 words") ||
+           strstr(said, "found 1 words") || strstr(said, " words, needed");
 }
 
 static void command_lines(void **state)

@@ -159,8 +159,8 @@ static void called_wrongly(void **state)
     fails("compare --frobnicate", 2, "'--frobnicate'");
     fails("compare --s 5", 2, "short for more than one");
     fails("compare -x", 2, "'-x'");
-    fails("compare -xy --json", 2, "'-x'");
-    fails("compare --json -xy", 2, "'-x'");
+    fails("compare -xy --json", 2, "'-xy'");
+    fails("compare --json -xy", 2, "'-xy'");
     fails("compare --json=5", 2, "without a value");
     fails("compare --help=5", 2, "without a value");
     fails("compare --samples", 2, "--samples: found nothing after it, needed a whole number from 1");

@@ -55,8 +55,12 @@ static void each_call_fails(void **state)
     static const struct {
         int number;
         const char *reason;
-    } kinds[] = {{EIO, "input or output failed"},   {ENOSPC, "no space left on the device"}, {EDQUOT, "disk quota used up"},
-                 {EACCES, "permission denied"}, {EROFS, "read-only"},      {EINTR, NULL},
+    } kinds[] = {{EIO, "input or output failed"},
+                 {ENOSPC, "no space left on the device"},
+                 {EDQUOT, "disk quota used up"},
+                 {EACCES, "permission denied"},
+                 {EROFS, "read-only"},
+                 {EINTR, NULL},
                  {MEMORY_FILES_SHORT, NULL}};
     static char right[MOST];
     (void)state;
