@@ -238,7 +238,7 @@ static void complain_unknown(const char *command, const char *found, const optio
     const char *names[ROWS_LIMIT + 1];
     char word[64];
     const size_t dashes = strncmp(found, "--", 2) == 0 ? 2 : 1;
-    size_t length = dashes == 2 || strlen(found) > 2 ? strcspn(found + dashes, "=") : 0; /* "-epochs" is meant as such */
+    size_t length = dashes == 2 || strlen(found) > 2 ? strcspn(found + dashes, "=") : 0; /* "-epochs" too */
     int begun = 0;
     snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
              found + (length ? dashes : 0));
@@ -273,7 +273,7 @@ static void complain(const char *command, int said, const char *found, const opt
     }
 }
 
-/* The word that getopt_long could not take. Of letters behind one dash it goes to the next word after the last alone. */
+/* The word that getopt_long could not take: among letters behind one dash it goes on only after the last. */
 static const char *looked_at(int argc, char **argv, int said)
 {
     const char *now = optind < argc ? argv[optind] : "", *before = argv[optind - 1];
