@@ -42,7 +42,7 @@ static void arrays(void **state)
     save_array("low.npy", low, 6, 0);
     save_array("half.npy", half, 6, 0);
     save_array("high.npy", high, 6, 0);
-    shell_expect(0, "trained 1 epochs", "tenon train x.npy --labels y.npy --epochs 1");
+    shell_expect(0, "trained 1 epoch,", "tenon train x.npy --labels y.npy --epochs 1");
     shell_expect(1, "'low.npy'|y[2] is -1|a class, 0 to 65535", "tenon train x.npy --labels low.npy --out bad");
     shell_expect(1, "'half.npy'|y[3] is 0.5", "tenon train x.npy --labels half.npy --out bad");
     shell_expect(1, "'high.npy'|y[1] is 70000", "tenon train x.npy --labels high.npy --out bad");
