@@ -196,11 +196,20 @@ tn_status tn_zero_grad(tn_optimizer *self)
     return TN_OK;
 }
 
-/* The states that the step needs and no step has made yet. */
-static tn_status make_states(tni_slot *slot, unsigned needs)
+/* Of the states that a step needs those that no step has made yet. */
+static unsigned missing_states(const tni_slot *slot, unsigned needs)
 {
-    for (int s = 0; needs >> s && !tn_error_code(); s++) {
-        if (!(needs >> s & 1) || slot->state[s])
+    unsigned missing = 0;
+    for (int s = 0; needs >> s; s++)
+        if (needs >> s & 1 && !slot->state[s])
+            missing |= 1u << s;
+    return missing;
+}
+
+static tn_status make_states(tni_slot *slot, unsigned missing)
+{
+    for (int s = 0; missing >> s && !tn_error_code(); s++) {
+        if (!(missing >> s & 1))
             continue;
         slot->state[s] = tn_object_keep(tn_zeros_like(slot->parameter, TN_DTYPE_NONE, TN_PRESERVE_FORMAT));
         slot->fresh |= 1u << s;
@@ -208,44 +217,46 @@ static tn_status make_states(tni_slot *slot, unsigned needs)
     return tn_error_code();
 }
 
-static void forget_states(tni_slot *slot)
+/* After an error: what was made for this step goes. */
+static tn_status forget_fresh_states(tn_optimizer *self)
 {
-    for (int s = 0; slot->fresh >> s; s++)
-        if (slot->fresh >> s & 1)
-            tn_release(&slot->state[s]);
-    slot->fresh = 0;
+    for (int64_t i = 0; i < self->n_slots; i++) {
+        tni_slot *slot = &self->slots[i];
+        for (int s = 0; slot->fresh >> s; s++)
+            if (slot->fresh >> s & 1)
+                tn_release(&slot->state[s]);
+        slot->fresh = 0;
+    }
+    return tn_error_code();
 }
 
 /* Takes all the memory that the step needs before it moves the first parameter: without it none moves. */
 static tn_status prepare(tn_optimizer *self)
 {
-    for (int64_t i = 0; i < self->n_slots && !tn_error_code(); i++) {
+    for (int64_t i = 0; i < self->n_slots; i++) {
         tni_slot *slot = &self->slots[i];
-        if (tn_grad_of(slot->parameter))
-            make_states(slot, self->kind->needs(self->groups[slot->group].option));
+        const unsigned missing = missing_states(slot, self->kind->needs(self->groups[slot->group].option));
+        if (missing && tn_grad_of(slot->parameter) && make_states(slot, missing))
+            return forget_fresh_states(self);
     }
-    for (int64_t i = 0; i < self->n_slots && tn_error_code(); i++)
-        forget_states(&self->slots[i]);
-    return tn_error_code();
+    return TN_OK;
 }
 
 static tn_status step_all(tn_optimizer *self)
 {
     const tni_optimizer_kind *kind = self->kind;
-    tn_status status = prepare(self);
-    for (int64_t i = 0; i < self->n_slots && status == TN_OK; i++) {
+    if (prepare(self))
+        return tn_error_code();
+    for (int64_t i = 0; i < self->n_slots; i++) {
         tni_slot *slot = &self->slots[i];
         tn_tensor *grad = tn_grad_of(slot->parameter);
         if (!grad)
             continue;
-        status = kind->step(slot, grad, self->groups[slot->group].option);
-        if (status)
-            break;
+        if (kind->step(slot, grad, self->groups[slot->group].option))
+            return forget_fresh_states(self);
         slot->step += kind->counts_steps;
         slot->fresh = 0;
     }
-    for (int64_t i = 0; i < self->n_slots && status; i++)
-        forget_states(&self->slots[i]);
     return tn_error_code();
 }
 

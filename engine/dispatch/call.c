@@ -301,9 +301,11 @@ static bool may_be_missing(const tni_call *call, int i)
 {
     const unsigned bit = i < TNI_MAX_IN ? 1u << i : 0; /* in a list none is */
     uint32_t numbers = 0;
+    if (call->op->optional_in & bit)
+        return true;
     if (call->op->number_in & bit)
         memcpy(&numbers, call->attr, sizeof numbers);
-    return (call->op->optional_in | numbers) & bit;
+    return numbers & bit;
 }
 
 /* As in PyTorch an operand without dims may be on the CPU whatever the others' device: it stands for a number. */

@@ -96,7 +96,8 @@ tn_status tni_linear_shape(tni_call *call, tni_meta *meta)
         return TNI_FAIL(TN_ERROR_SHAPE, name, "input %s and weight %s, needed input [..., %lld]", x_text, weight_text,
                         (long long)in);
     }
-    memcpy(meta->room, x->sizes, (size_t)x->ndim * sizeof *meta->room);
+    for (int d = 0; d < x->ndim - 1; d++)
+        meta->room[d] = x->sizes[d];
     meta->room[x->ndim - 1] = weight->sizes[0];
     int ndim = weight->ndim == 2 ? x->ndim : x->ndim - 1;
     if (tni_meta_contiguous(call, meta, ndim, (tn_dtype)x->dtype, (tn_device_type)x->device))

@@ -75,7 +75,8 @@ static int shape_of(const tni_call *call, int64_t *sizes)
     const int first = first_of(call->op);
     const tn_tensor *x = call->in[first], *t = call->in[first + 1];
     if (tni_same_dims(x->sizes, x->ndim, t->sizes, t->ndim)) {
-        memcpy(sizes, x->sizes, (size_t)x->ndim * sizeof *sizes);
+        for (int d = 0; d < x->ndim; d++)
+            sizes[d] = x->sizes[d];
         return x->ndim;
     }
     if (loss_of(call->op) < TNI_LOSS_BCE)
@@ -194,7 +195,8 @@ static tn_status loss_infer(tni_call *call, tni_meta *meta)
     if (loss_of(op) == TNI_LOSS_BCE && check_range(call, call->in[first]))
         return tni_pending();
     const int kept = first == 1 || attr->reduction == TN_NONE ? ndim : 0;
-    memcpy(meta->room, sizes, (size_t)kept * sizeof *sizes);
+    for (int d = 0; d < kept; d++)
+        meta->room[d] = sizes[d];
     return tni_meta_contiguous(call, meta, kept, call->common, (tn_device_type)call->in[first]->device);
 }
 

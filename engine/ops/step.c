@@ -371,10 +371,10 @@ const tni_op tni_op_rmsprop_step = {
 tn_status tn_sgd_step_(tn_tensor *param, tn_tensor *grad, tn_tensor *momentum_buffer, const tn_sgd_step_options *o)
 {
     tn_tensor *in[3] = {param, grad, momentum_buffer};
-    sgd_attr attr = sgd_default;
-    if (o)
-        attr = (sgd_attr){tn_float(o->lr), tn_float(o->momentum), tn_float(o->dampening), tn_float(o->weight_decay),
-                          o->nesterov, o->maximize, o->first};
+    if (!o)
+        return tni_call_in_place(&tni_op_sgd_step, in, &sgd_default);
+    const sgd_attr attr = {tn_float(o->lr), tn_float(o->momentum), tn_float(o->dampening), tn_float(o->weight_decay),
+                           o->nesterov, o->maximize, o->first};
     return tni_call_in_place(&tni_op_sgd_step, in, &attr);
 }
 
@@ -382,10 +382,10 @@ tn_status tn_adam_step_(tn_tensor *param, tn_tensor *grad, tn_tensor *exp_avg, t
                         tn_tensor *max_exp_avg_sq, const tn_adam_step_options *o)
 {
     tn_tensor *in[5] = {param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq};
-    adam_attr attr = adam_default;
-    if (o)
-        attr = (adam_attr){o->step, tn_float(o->lr), tn_float(o->beta1), tn_float(o->beta2), tn_float(o->eps),
-                           tn_float(o->weight_decay), o->decoupled, o->maximize};
+    if (!o)
+        return tni_call_in_place(&tni_op_adam_step, in, &adam_default);
+    const adam_attr attr = {o->step, tn_float(o->lr), tn_float(o->beta1), tn_float(o->beta2), tn_float(o->eps),
+                            tn_float(o->weight_decay), o->decoupled, o->maximize};
     return tni_call_in_place(&tni_op_adam_step, in, &attr);
 }
 
@@ -393,9 +393,9 @@ tn_status tn_rmsprop_step_(tn_tensor *param, tn_tensor *grad, tn_tensor *square_
                            tn_tensor *momentum_buffer, const tn_rmsprop_step_options *o)
 {
     tn_tensor *in[5] = {param, grad, square_avg, grad_avg, momentum_buffer};
-    rmsprop_attr attr = rmsprop_default;
-    if (o)
-        attr = (rmsprop_attr){tn_float(o->lr), tn_float(o->alpha), tn_float(o->eps), tn_float(o->momentum),
-                              tn_float(o->weight_decay), o->maximize};
+    if (!o)
+        return tni_call_in_place(&tni_op_rmsprop_step, in, &rmsprop_default);
+    const rmsprop_attr attr = {tn_float(o->lr), tn_float(o->alpha), tn_float(o->eps), tn_float(o->momentum),
+                               tn_float(o->weight_decay), o->maximize};
     return tni_call_in_place(&tni_op_rmsprop_step, in, &attr);
 }
