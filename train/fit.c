@@ -300,7 +300,7 @@ tn_status tn_fit(const tn_fit_options *options, tn_fit_result *result)
     if (check(options) || check_optimizer(options))
         return tn_error_code();
     fit f = {.options = options,
-             .run = {.options = options},
+             .run = {.options = options, .dirty = !options->resume}, /* stopped before its first step it is there too */
              .loss = loss_asked(options)};
     tn_scope scope = tn_scope_begin();
     f.parameters = tn_parameters(options->module);
