@@ -106,7 +106,8 @@ void train_write_help(void)
          "  last.safetensors    the checkpoint to go on from; best.safetensors that of the best epoch\n"
          "  history.csv         losses, accuracy and rate of each epoch\n"
          "  run.json            all options, version and seed: how to repeat the run\n"
-         "Ctrl-C finishes the step that runs, saves, and ends with 130; --resume goes on as if nothing had been.\n\n"
+         "Ctrl-C finishes the step that runs, saves, and ends with 130 (once more: ends at once); --resume goes on\n"
+         "as if nothing had been.\n\n"
          "Options:");
     options_write_help(rows, n);
     puts("\nExamples:\n"
