@@ -6,6 +6,8 @@
 #include <string.h>
 #include <tenon/autograd.h>
 
+_Thread_local tni_observer *tni_observing __attribute__((tls_model("initial-exec")));
+
 bool tni_module_ready(const tn_module *module, const char *function)
 {
     if (!tn_error_code() && !module)
@@ -19,6 +21,13 @@ const char *tni_module_shown_name(const tn_module *module)
     return type->name ? type->name(module) : type->object.name;
 }
 
+static tn_tensor *forward(tn_module *module, tn_tensor *x, const tni_place *place)
+{
+    if (__builtin_expect(tni_observing != NULL, 0))
+        return tni_observing->forward(tni_observing, module, x, place);
+    return tni_module_type(module)->forward(module, x, place);
+}
+
 tn_tensor *tn_forward(tn_module *module, tn_tensor *x)
 {
     if (tn_error_code())
@@ -27,7 +36,7 @@ tn_tensor *tn_forward(tn_module *module, tn_tensor *x)
         TN_FAIL_NULL("forward", module ? 2 : 1, module ? "x" : "module");
         return NULL;
     }
-    return tni_module_type(module)->forward(module, x, NULL);
+    return forward(module, x, NULL);
 }
 
 /* "2.0.1" of a place; cut where it does not fit. */
@@ -46,7 +55,7 @@ static size_t write_path(const tni_place *place, char *buf, size_t size)
 tn_tensor *tni_module_run(const tni_child *child, tn_tensor *x, const tni_place *place)
 {
     const tni_place here = {place, child->name};
-    tn_tensor *y = tni_module_type(child->module)->forward(child->module, x, &here);
+    tn_tensor *y = forward(child->module, x, &here);
     if (!y && tni_module_type(child->module) != &tni_sequential_class) { /* a Sequential has named the layer already */
         char path[256];
         write_path(&here, path, sizeof path);

@@ -96,6 +96,12 @@ void tni_module_give(tn_module *module, const char *name, tn_tensor *tensor, boo
 
 tn_status tni_module_put_child(const char *function, tn_module *module, const char *name, tn_module *child);
 
+/* What sees every forward of a module on this thread, instead of the class's: it calls that itself. place as there. */
+typedef struct tni_observer {
+    tn_tensor *(*forward)(struct tni_observer *self, tn_module *module, tn_tensor *x, const tni_place *place);
+} tni_observer;
+extern _Thread_local tni_observer *tni_observing __attribute__((tls_model("initial-exec"))); /* NULL: nothing */
+
 /* y of a child, whose name stands before an error's message. */
 tn_tensor *tni_module_run(const tni_child *child, tn_tensor *x, const tni_place *place);
 

@@ -294,10 +294,13 @@ TN_API tn_status tn_init_torch(tn_module *module, tn_torch_generator *generator,
 TN_API tn_status tn_module_write(const tn_module *module, tn_text_writer write, void *context);
 
 /* The table of a module's layers: name, class, output shape and dtype for an input of that size, parameters,
- * multiply-adds (a Linear's products), bytes of parameters; a last line adds up. Shapes come from META: no data is made
- * or read, unless the net has modules of tn_module_new, which run on zeros.
+ * multiply-adds (a Linear's products), bytes of parameters; a last line adds up. One run in eval mode shows them, in
+ * the order in which tn_forward came to them: inside of modules of tn_module_new too, each by its dotted name and with
+ * the parameters that are its own. A module that is called several times has one row, the output of its last call, and
+ * multiply-adds of all calls; one that is not called has no output; a Sequential has no row. Shapes come from META: no
+ * data is made or read, unless the net has modules of tn_module_new, which run on zeros.
  * errors  TN_ERROR_NULL, TN_ERROR_FILE (write did not return 0), TN_ERROR_MEMORY, and those of the layers
- * cost    O(layers) */
+ * cost    O(layers^2), and the run where it is on zeros */
 TN_API tn_status tn_summary_write(const tn_module *module, const int64_t *input_size, int ndim, tn_dtype dtype,
                                   tn_text_writer write, void *context);
 
