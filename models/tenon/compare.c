@@ -236,21 +236,19 @@ static int compare(const settings *asked)
     return EXIT_DONE;
 }
 
-static void write_help(const option_row *rows, int n)
-{
-    puts("Usage: tenon compare [OPTION]...\n\n"
-         "Sends the two moons through a small net in float64 and in float32 and reports how far the\n"
-         "outputs part. Without options it is the lesson's run: 200 points, a 2-16-16-1 net, seed 0.\n\n"
-         "Options:");
-    options_write_help(rows, n);
-    puts("\nExamples:\n"
-         "  tenon compare                        the lesson's run; the gap is about 5e-08\n"
-         "  tenon compare --like torch           with the bits of PyTorch 2.15: 5.9e-08 at point 80\n"
-         "  tenon compare --hidden 64,64,64      a deeper net: what do more layers cost?\n"
-         "  tenon compare --hidden none          no hidden layer: logistic regression\n"
-         "  tenon compare --seed 7 --json        one line for another program\n\n"
-         "Exit code: 0 done, 1 failed (no memory, output lost), 2 called wrongly.");
-}
+static const command_text text = {
+    .name = "compare",
+    .usage = "Usage: tenon compare [OPTION]...\n\n"
+             "Sends the two moons through a small net in float64 and in float32 and reports how far the\n"
+             "outputs part. Without options it is the lesson's run: 200 points, a 2-16-16-1 net, seed 0.",
+    .examples = "Examples:\n"
+                "  tenon compare                        the lesson's run; the gap is about 5e-08\n"
+                "  tenon compare --like torch           with the bits of PyTorch 2.15: 5.9e-08 at point 80\n"
+                "  tenon compare --hidden 64,64,64      a deeper net: what do more layers cost?\n"
+                "  tenon compare --hidden none          no hidden layer: logistic regression\n"
+                "  tenon compare --seed 7 --json        one line for another program\n\n"
+                "Exit code: 0 done, 1 failed (no memory, output lost), 2 called wrongly.",
+};
 
 int command_compare(int argc, char **argv)
 {
@@ -265,14 +263,8 @@ int command_compare(int argc, char **argv)
         row_json(&asked.json),
     };
     int n = sizeof rows / sizeof *rows;
-    switch (options_read("compare", rows, n, argc, argv)) {
-    case OPTIONS_HELP:
-        write_help(rows, n);
-        return EXIT_DONE;
-    case OPTIONS_WRONG:
-        return EXIT_MISUSED;
-    case OPTIONS_GO_ON:
-        break;
-    }
+    int code = options_read(&text, rows, n, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
     return compare(&asked);
 }

@@ -162,22 +162,20 @@ static int evaluate(settings *asked)
     return EXIT_DONE;
 }
 
-static void write_help(const option_row *rows, int n)
-{
-    puts("Usage: tenon eval DIR moons|circles|blobs|FILE [OPTION]...\n\n"
-         "Judges the net that 'tenon train --out DIR' saved. Of classes: loss, accuracy, area under the ROC\n"
-         "curve of two, and how often which was taken for which. Of numbers: loss as in training, of\n"
-         "standardised ones, the root of the mean squared error in their own unit, and R^2. DIR may be a\n"
-         "model.safetensors, FILE '-', standard input. Columns must be those that the net was trained on.\n"
-         "What is not given of points that are made (--noise, ...) is that of the run, or, without its\n"
-         "run.json, what is in brackets.\n\n"
-         "Options:");
-    options_write_help(rows, n);
-    puts("\nExamples:\n"
-         "  tenon eval run moons --seed 1               points that it has not seen\n"
-         "  tenon eval iris more.csv --json             one line for another program\n\n"
-         "Exit code: 0 done, 1 failed (no such net, data that do not fit it), 2 called wrongly.");
-}
+static const command_text text = {
+    .name = "eval",
+    .usage = "Usage: tenon eval DIR moons|circles|blobs|FILE [OPTION]...\n\n"
+             "Judges the net that 'tenon train --out DIR' saved. Of classes: loss, accuracy, area under the ROC\n"
+             "curve of two, and how often which was taken for which. Of numbers: loss as in training, of\n"
+             "standardised ones, the root of the mean squared error in their own unit, and R^2. DIR may be a\n"
+             "model.safetensors, FILE '-', standard input. Columns must be those that the net was trained on.\n"
+             "What is not given of points that are made (--noise, ...) is that of the run, or, without its\n"
+             "run.json, what is in brackets.",
+    .examples = "Examples:\n"
+                "  tenon eval run moons --seed 1               points that it has not seen\n"
+                "  tenon eval iris more.csv --json             one line for another program\n\n"
+                "Exit code: 0 done, 1 failed (no such net, data that do not fit it), 2 called wrongly.",
+};
 
 int command_eval(int argc, char **argv)
 {
@@ -185,15 +183,9 @@ int command_eval(int argc, char **argv)
     option_row rows[DATA_ROWS + 1];
     int n = add_data_rows(rows, &asked.data), first = argc;
     rows[n - 1] = row_json(&asked.json); /* in the place of --regression: the net knows */
-    switch (options_read_operands("eval", rows, n, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        write_help(rows, n);
-        return EXIT_DONE;
-    case OPTIONS_WRONG:
-        return EXIT_MISUSED;
-    case OPTIONS_GO_ON:
-        break;
-    }
+    int code = options_read_operands(&text, rows, n, argc, argv, &first);
+    if (code != OPTIONS_GO_ON)
+        return code;
     if (argc - first != 2) {
         report("eval", "found %d words, needed two: the folder of a run, and moons, circles, blobs or a file",
                argc - first);

@@ -150,33 +150,32 @@ static int explain(const settings *asked)
     return code;
 }
 
-static void write_help(const option_row *rows, int n)
-{
-    puts("Usage: tenon explain [OPTION]... EXPRESSION\n\n"
-         "Shows how a tensor reads its memory: shape, strides and offset, which cells are read and in\n"
-         "which order, the address formula worked out, and whether view(-1) would work. The expression\n"
-         "is written as in PyTorch and stands between quotes.\n\n"
-         "Options:");
-    options_write_help(rows, n);
-    puts("\nExpressions:\n"
-         "  arange zeros ones full empty empty_strided eye linspace tensor          make one\n"
-         "  .view .reshape .T .t() .transpose .permute .unsqueeze .squeeze .expand .narrow .select\n"
-         "  .flatten .diagonal .unfold .as_strided .contiguous .clone .chunk(3)[0] ...    chains of them\n"
-         "  [1]  [:, 1::2]  [..., None]                         basic indices\n"
-         "  x = arange(12).view(3, 4); x.T                      names\n"
-         "  x @ w + b   -x / 2   .relu() .exp() .sum() .mean()  operators, and what else the library has\n"
-         "  requires_grad=True  .requires_grad_()  .detach()  .add_(1)  .backward()    for --graph\n\n"
-         "Examples:\n"
-         "  tenon explain \"arange(12).view(3, 4)[:, 1::2]\"      a slice: offset 1, stride (4, 2)\n"
-         "  tenon explain \"arange(12).view(3, 4).T\"             which pair of strides stops view(-1)?\n"
-         "  tenon explain \"arange(3).view(3, 1).expand(3, 4)\"   stride 0 reads a cell four times\n"
-         "  tenon explain --svg t.svg \"arange(24).view(2, 3, 4).permute(2, 0, 1)\"\n"
-         "  tenon explain --graph \"w = ones(3, requires_grad=True); (w * 2).exp().sum()\"\n"
-         "  tenon explain --json \"tensor([[1, 2], [3, 4]]).T.contiguous()\"\n\n"
-         "Exit code: 0 done, 1 failed (the expression asks for what cannot be, such as a view that does\n"
-         "not exist), 2 called wrongly (it cannot be read). With --json an error is one line on standard error:\n"
-         "{\"error\":{\"message\":\"...\",\"column\":8}}, with null where there is no column.");
-}
+static const command_text text = {
+    .name = "explain",
+    .usage = "Usage: tenon explain [OPTION]... EXPRESSION\n\n"
+             "Shows how a tensor reads its memory: shape, strides and offset, which cells are read and in\n"
+             "which order, the address formula worked out, and whether view(-1) would work. The expression\n"
+             "is written as in PyTorch and stands between quotes.",
+    .examples =
+        "Expressions:\n"
+        "  arange zeros ones full empty empty_strided eye linspace tensor          make one\n"
+        "  .view .reshape .T .t() .transpose .permute .unsqueeze .squeeze .expand .narrow .select\n"
+        "  .flatten .diagonal .unfold .as_strided .contiguous .clone .chunk(3)[0] ...    chains of them\n"
+        "  [1]  [:, 1::2]  [..., None]                         basic indices\n"
+        "  x = arange(12).view(3, 4); x.T                      names\n"
+        "  x @ w + b   -x / 2   .relu() .exp() .sum() .mean()  operators, and what else the library has\n"
+        "  requires_grad=True  .requires_grad_()  .detach()  .add_(1)  .backward()    for --graph\n\n"
+        "Examples:\n"
+        "  tenon explain \"arange(12).view(3, 4)[:, 1::2]\"      a slice: offset 1, stride (4, 2)\n"
+        "  tenon explain \"arange(12).view(3, 4).T\"             which pair of strides stops view(-1)?\n"
+        "  tenon explain \"arange(3).view(3, 1).expand(3, 4)\"   stride 0 reads a cell four times\n"
+        "  tenon explain --svg t.svg \"arange(24).view(2, 3, 4).permute(2, 0, 1)\"\n"
+        "  tenon explain --graph \"w = ones(3, requires_grad=True); (w * 2).exp().sum()\"\n"
+        "  tenon explain --json \"tensor([[1, 2], [3, 4]]).T.contiguous()\"\n\n"
+        "Exit code: 0 done, 1 failed (the expression asks for what cannot be, such as a view that does\n"
+        "not exist), 2 called wrongly (it cannot be read). With --json an error is one line on standard error:\n"
+        "{\"error\":{\"message\":\"...\",\"column\":8}}, with null where there is no column.",
+};
 
 int command_explain(int argc, char **argv)
 {
@@ -192,15 +191,9 @@ int command_explain(int argc, char **argv)
         row_json(&asked.json),
     };
     int n = sizeof rows / sizeof *rows;
-    switch (options_read_operand("explain", rows, n, argc, argv, &asked.expression, "an expression between quotes")) {
-    case OPTIONS_HELP:
-        write_help(rows, n);
-        return EXIT_DONE;
-    case OPTIONS_WRONG:
-        return EXIT_MISUSED;
-    case OPTIONS_GO_ON:
-        break;
-    }
+    int code = options_read_operand(&text, rows, n, argc, argv, &asked.expression, "an expression between quotes");
+    if (code != OPTIONS_GO_ON)
+        return code;
     if (asked.dot && !asked.graph) {
         report("explain", "--dot: found no --graph, needed both");
         return EXIT_MISUSED;

@@ -162,28 +162,26 @@ static int check_all(const settings *asked, char **names, int n)
     return code;
 }
 
-static void write_help(const option_row *rows, int n)
-{
-    puts("Usage: tenon gradcheck [OPTION]... [OPERATOR]...\n\n"
-         "Checks the derivatives of operators (all, unless some are named) in float64 and complex128:\n"
-         "the Jacobian against central differences, that of the gradient too, and forward mode against\n"
-         "the walk back. Each operator's samples run with operands contiguous, transposed, sliced and\n"
-         "expanded, and in place.\n\n"
-         "Options:");
-    options_write_help(rows, n);
-    puts("\nThe table: samples; cases (samples times layouts and dtypes); entries of Jacobians; the worst\n"
-         "error of the first and second derivative and of forward mode, over the value where it is\n"
-         "above 1. A line ends in\n"
-         "  ok             all agree\n"
-         "  fault ...      the call, and where the two values part: input, element, both values\n"
-         "  constant       nothing to differentiate: eq, argmax, zeros_like\n"
-         "  no derivative  recording a call of it is refused, or walking back through it is\n"
-         "\nExamples:\n"
-         "  tenon gradcheck                      all of them\n"
-         "  tenon gradcheck mul matmul tanh      these\n"
-         "  tenon gradcheck --json linear        one line for another program\n\n"
-         "Exit code: 0 done, 1 a fault (or no memory, output lost), 2 called wrongly.");
-}
+static const command_text text = {
+    .name = "gradcheck",
+    .usage = "Usage: tenon gradcheck [OPTION]... [OPERATOR]...\n\n"
+             "Checks the derivatives of operators (all, unless some are named) in float64 and complex128:\n"
+             "the Jacobian against central differences, that of the gradient too, and forward mode against\n"
+             "the walk back. Each operator's samples run with operands contiguous, transposed, sliced and\n"
+             "expanded, and in place.",
+    .examples = "The table: samples; cases (samples times layouts and dtypes); entries of Jacobians; the worst\n"
+                "error of the first and second derivative and of forward mode, over the value where it is\n"
+                "above 1. A line ends in\n"
+                "  ok             all agree\n"
+                "  fault ...      the call, and where the two values part: input, element, both values\n"
+                "  constant       nothing to differentiate: eq, argmax, zeros_like\n"
+                "  no derivative  recording a call of it is refused, or walking back through it is\n"
+                "\nExamples:\n"
+                "  tenon gradcheck                      all of them\n"
+                "  tenon gradcheck mul matmul tanh      these\n"
+                "  tenon gradcheck --json linear        one line for another program\n\n"
+                "Exit code: 0 done, 1 a fault (or no memory, output lost), 2 called wrongly.",
+};
 
 int command_gradcheck(int argc, char **argv)
 {
@@ -196,14 +194,8 @@ int command_gradcheck(int argc, char **argv)
         row_json(&asked.json),
     };
     int n = sizeof rows / sizeof *rows;
-    switch (options_read_operands("gradcheck", rows, n, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        write_help(rows, n);
-        return EXIT_DONE;
-    case OPTIONS_WRONG:
-        return EXIT_MISUSED;
-    case OPTIONS_GO_ON:
-        break;
-    }
+    int code = options_read_operands(&text, rows, n, argc, argv, &first);
+    if (code != OPTIONS_GO_ON)
+        return code;
     return check_all(&asked, argv + first, argc - first);
 }

@@ -79,20 +79,18 @@ static int inspect(const inspect_settings *asked)
     return code;
 }
 
-static void write_help(const option_row *rows, int n)
-{
-    puts("Usage: tenon inspect [OPTION]... FILE\n\n"
-         "Shows what a file holds: of .npy, safetensors (weights, checkpoints) and CSV the names, dtypes\n"
-         "and shapes, the range of the values, how many are nan or infinite; of safetensors the metadata\n"
-         "and whether the checksum is right. FILE may be '-', standard input.\n\n"
-         "Options:");
-    options_write_help(rows, n);
-    puts("\nExamples:\n"
-         "  tenon inspect run/model.safetensors          the weights of a trained net\n"
-         "  tenon inspect iris.csv --label species       columns, classes and how often each stands there\n"
-         "  tenon inspect x.npy --json                   one line for another program\n\n"
-         "Exit code: 0 done, 1 failed (no such file, damaged, a wrong checksum), 2 called wrongly.");
-}
+static const command_text text = {
+    .name = "inspect",
+    .usage = "Usage: tenon inspect [OPTION]... FILE\n\n"
+             "Shows what a file holds: of .npy, safetensors (weights, checkpoints) and CSV the names, dtypes\n"
+             "and shapes, the range of the values, how many are nan or infinite; of safetensors the metadata\n"
+             "and whether the checksum is right. FILE may be '-', standard input.",
+    .examples = "Examples:\n"
+                "  tenon inspect run/model.safetensors          the weights of a trained net\n"
+                "  tenon inspect iris.csv --label species       columns, classes and how often each stands there\n"
+                "  tenon inspect x.npy --json                   one line for another program\n\n"
+                "Exit code: 0 done, 1 failed (no such file, damaged, a wrong checksum), 2 called wrongly.",
+};
 
 int command_inspect(int argc, char **argv)
 {
@@ -105,14 +103,8 @@ int command_inspect(int argc, char **argv)
         row_json(&asked.json),
     };
     int n = sizeof rows / sizeof *rows;
-    switch (options_read_operand("inspect", rows, n, argc, argv, &asked.path, "a file's name")) {
-    case OPTIONS_HELP:
-        write_help(rows, n);
-        return EXIT_DONE;
-    case OPTIONS_WRONG:
-        return EXIT_MISUSED;
-    case OPTIONS_GO_ON:
-        break;
-    }
+    int code = options_read_operand(&text, rows, n, argc, argv, &asked.path, "a file's name");
+    if (code != OPTIONS_GO_ON)
+        return code;
     return inspect(&asked);
 }

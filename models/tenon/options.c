@@ -1,5 +1,6 @@
 /* Reading options by table. The locale is C's throughout the program, so strtod means the same everywhere. */
 #include "options.h"
+#include "command.h"
 #include "report.h"
 
 #include <ctype.h>
@@ -277,15 +278,28 @@ static void complain(const char *command, int said, const char *found, const opt
 static const char *looked_at(int argc, char **argv, int said)
 {
     const char *now = optind < argc ? argv[optind] : "", *before = argv[optind - 1];
-    if (said != '?' || optopt == 0 || optopt >= FIRST_ROW || now[0] != '-' || now[1] == '-' ||
-        !strchr(now + 1, optopt))
+    if (said != '?' || optopt == 0 || optopt >= FIRST_ROW || now[0] != '-' || now[1] == '-' || !strchr(now + 1, optopt))
         return before;
     const bool was_last = before[0] == '-' && before[1] != '-' && before[strlen(before) - 1] == (char)optopt;
     return was_last ? before : now;
 }
 
-static enum options_outcome read_options(const char *command, const option_row *rows, int n, int argc, char **argv)
+static int write_help(const command_text *text, const option_row *rows, int n)
 {
+    char left[64];
+    printf("%s\n\nOptions:\n", text->usage);
+    for (int i = 0; i < n; i++) {
+        snprintf(left, sizeof left, "--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
+                 rows[i].argument ? rows[i].argument : "");
+        printf("  %-18s%s\n", left, rows[i].help);
+    }
+    printf("  %-18s%s\n\n%s\n", "-h, --help", "this text", text->examples);
+    return EXIT_DONE;
+}
+
+int options_read_operands(const command_text *text, const option_row *rows, int n, int argc, char **argv, int *first)
+{
+    const char *command = text->name;
     struct option known[ROWS_LIMIT + 2] = {{"help", no_argument, NULL, 'h'}};
     if (n > ROWS_LIMIT)
         n = ROWS_LIMIT;
@@ -296,64 +310,46 @@ static enum options_outcome read_options(const char *command, const option_row *
     optind = 0; /* to begin anew, where getopt_long comes from, and in the C libraries that took it over */
     for (int said; (said = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
         if (said == 'h')
-            return OPTIONS_HELP;
+            return write_help(text, rows, n);
         if (said == '?' || said == ':') {
             complain(command, said, looked_at(argc, argv, said), rows, n);
-            return OPTIONS_WRONG;
+            return EXIT_MISUSED;
         }
         const option_row *row = &rows[said - FIRST_ROW];
         if (!row->kind->parse(row, optarg)) {
             char needed[128];
             row->kind->needed(row, needed, sizeof needed);
             report(command, "--%s: found '%s', needed %s", row->name, optarg, needed);
-            return OPTIONS_WRONG;
+            return EXIT_MISUSED;
         }
     }
+    *first = optind;
     return OPTIONS_GO_ON;
 }
 
-enum options_outcome options_read(const char *command, const option_row *rows, int n, int argc, char **argv)
+int options_read(const command_text *text, const option_row *rows, int n, int argc, char **argv)
 {
-    enum options_outcome outcome = read_options(command, rows, n, argc, argv);
-    if (outcome == OPTIONS_GO_ON && optind < argc) {
-        report(command, "found '%s', needed options only", argv[optind]);
-        report_hint(command);
-        return OPTIONS_WRONG;
+    int first, code = options_read_operands(text, rows, n, argc, argv, &first);
+    if (code == OPTIONS_GO_ON && first < argc) {
+        report(text->name, "found '%s', needed options only", argv[first]);
+        report_hint(text->name);
+        return EXIT_MISUSED;
     }
-    return outcome;
+    return code;
 }
 
-enum options_outcome options_read_operand(const char *command, const option_row *rows, int n, int argc, char **argv,
-                                          const char **operand, const char *what)
+int options_read_operand(const command_text *text, const option_row *rows, int n, int argc, char **argv,
+                         const char **operand, const char *what)
 {
-    enum options_outcome outcome = read_options(command, rows, n, argc, argv);
-    if (outcome != OPTIONS_GO_ON)
-        return outcome;
-    if (argc - optind != 1) {
-        report(command, "found %s%s%s, needed %s", optind < argc ? "also '" : "nothing",
-               optind < argc ? argv[optind + 1] : "", optind < argc ? "'" : "", what);
-        report_hint(command);
-        return OPTIONS_WRONG;
+    int first, code = options_read_operands(text, rows, n, argc, argv, &first);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    if (argc - first != 1) {
+        report(text->name, "found %s%s%s, needed %s", first < argc ? "also '" : "nothing",
+               first < argc ? argv[first + 1] : "", first < argc ? "'" : "", what);
+        report_hint(text->name);
+        return EXIT_MISUSED;
     }
-    *operand = argv[optind];
-    return outcome;
-}
-
-enum options_outcome options_read_operands(const char *command, const option_row *rows, int n, int argc, char **argv,
-                                           int *first)
-{
-    enum options_outcome outcome = read_options(command, rows, n, argc, argv);
-    *first = optind;
-    return outcome;
-}
-
-void options_write_help(const option_row *rows, int n)
-{
-    char left[64];
-    for (int i = 0; i < n; i++) {
-        snprintf(left, sizeof left, "--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
-                 rows[i].argument ? rows[i].argument : "");
-        printf("  %-18s%s\n", left, rows[i].help);
-    }
-    printf("  %-18s%s\n", "-h, --help", "this text");
+    *operand = argv[first];
+    return code;
 }

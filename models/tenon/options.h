@@ -42,27 +42,28 @@ typedef struct size_list {
     int count;
 } size_list;
 
-enum options_outcome { OPTIONS_GO_ON, OPTIONS_HELP, OPTIONS_WRONG };
+/* What a command says of itself. Its help is usage, a line for each option, examples. */
+typedef struct command_text {
+    const char *name, *usage, *examples;
+} command_text;
 
-/* Reads the options of `tenon COMMAND` into the rows' values; --help and -h are known in any case, operands are wrong.
- * Complaints go to stderr. */
-enum options_outcome options_read(const char *command, const option_row *rows, int n, int argc, char **argv);
+enum { OPTIONS_GO_ON = -1 };
+
+/* Reads the options of a command into the rows' values; operands are wrong. Returns OPTIONS_GO_ON, or the exit code:
+ * --help and -h, which every command knows, have been answered, mistakes have been told of. */
+int options_read(const command_text *text, const option_row *rows, int n, int argc, char **argv);
 
 /* The same for a command that takes one operand: what it is, for messages, such as "a file's name". */
-enum options_outcome options_read_operand(const char *command, const option_row *rows, int n, int argc, char **argv,
-                                          const char **operand, const char *what);
+int options_read_operand(const command_text *text, const option_row *rows, int n, int argc, char **argv,
+                         const char **operand, const char *what);
 
 /* The same for a command that takes any number of operands: argv[*first] and those behind it are they. */
-enum options_outcome options_read_operands(const char *command, const option_row *rows, int n, int argc, char **argv,
-                                           int *first);
+int options_read_operands(const command_text *text, const option_row *rows, int n, int argc, char **argv, int *first);
 
 /* Appends what the rows hold to words, "--samples", "1000" ...: options_read reads the same values back. Returns
  * the number of words, all of them in *text, which is one block to be freed; -1 if there is no memory. */
 enum { OPTION_WORDS = 160 };
 int options_write_words(const option_row *rows, int n, const char *words[OPTION_WORDS], char **text);
-
-/* Writes one line a row to stdout. */
-void options_write_help(const option_row *rows, int n);
 
 /* The name that one or two slips would turn `word` into, or NULL. */
 const char *nearest_name(const char *word, const char *const *names, int n);

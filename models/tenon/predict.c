@@ -103,34 +103,26 @@ static int predict(const settings *asked)
     return EXIT_DONE;
 }
 
-static void write_help(const option_row *rows, int n)
-{
-    puts("Usage: tenon predict DIR FILE [OPTION]...\n\n"
-         "Writes as CSV what the net that 'tenon train --out DIR' saved says of each row of FILE: the class\n"
-         "and the probability of each, or the number. FILE is CSV, .npy or safetensors (tensor x), or '-',\n"
-         "standard input; a column of labels is left out. DIR may be a model.safetensors.\n\n"
-         "Options:");
-    options_write_help(rows, n);
-    puts("\nExamples:\n"
-         "  tenon predict iris new.csv >said.csv\n"
-         "  echo 0.5,0.25 | tenon predict run -\n\n"
-         "Exit code: 0 done, 1 failed (no such net, data that do not fit it, output lost), 2 called wrongly.");
-}
+static const command_text text = {
+    .name = "predict",
+    .usage = "Usage: tenon predict DIR FILE [OPTION]...\n\n"
+             "Writes as CSV what the net that 'tenon train --out DIR' saved says of each row of FILE: the class\n"
+             "and the probability of each, or the number. FILE is CSV, .npy or safetensors (tensor x), or '-',\n"
+             "standard input; a column of labels is left out. DIR may be a model.safetensors.",
+    .examples = "Examples:\n"
+                "  tenon predict iris new.csv >said.csv\n"
+                "  echo 0.5,0.25 | tenon predict run -\n\n"
+                "Exit code: 0 done, 1 failed (no such net, data that do not fit it, output lost), 2 called wrongly.",
+};
 
 int command_predict(int argc, char **argv)
 {
     settings asked = {.data = data_not_given()};
     option_row rows[DATA_ROWS];
     int n = add_csv_rows(rows, &asked.data), first = argc;
-    switch (options_read_operands("predict", rows, n, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        write_help(rows, n);
-        return EXIT_DONE;
-    case OPTIONS_WRONG:
-        return EXIT_MISUSED;
-    case OPTIONS_GO_ON:
-        break;
-    }
+    int code = options_read_operands(&text, rows, n, argc, argv, &first);
+    if (code != OPTIONS_GO_ON)
+        return code;
     if (argc - first != 2) {
         report("predict", "found %d words, needed two: the folder of a run and a file", argc - first);
         report_hint("predict");

@@ -33,21 +33,19 @@ static int summary(const settings *asked)
     return EXIT_DONE;
 }
 
-static void write_help(const option_row *rows, int n)
-{
-    puts("Usage: tenon summary [DIR] [OPTION]...\n\n"
-         "Shows the layers of a net: name, class, output shape, dtype, parameters, multiply-adds, bytes.\n"
-         "DIR is the folder of a run of 'tenon train --out DIR', or a model.safetensors; without it the\n"
-         "options say what the net is, and no weights are made.\n\n"
-         "Options:");
-    options_write_help(rows, n);
-    puts("\nExamples:\n"
-         "  tenon summary                                            the net that 'tenon train moons' trains\n"
-         "  tenon summary run --batch 32                             what 32 samples cost the net in run/\n"
-         "  tenon summary --inputs 784 --hidden 128 --outputs 10     one for images of 28 x 28, ten classes\n\n"
-         "Exit code: 0 done, 1 failed (no such net, sizes that 64 bits do not hold, output lost), 2 called\n"
-         "wrongly.");
-}
+static const command_text text = {
+    .name = "summary",
+    .usage = "Usage: tenon summary [DIR] [OPTION]...\n\n"
+             "Shows the layers of a net: name, class, output shape, dtype, parameters, multiply-adds, bytes.\n"
+             "DIR is the folder of a run of 'tenon train --out DIR', or a model.safetensors; without it the\n"
+             "options say what the net is, and no weights are made.",
+    .examples = "Examples:\n"
+                "  tenon summary                                            the net that 'tenon train moons' trains\n"
+                "  tenon summary run --batch 32                             what 32 samples cost the net in run/\n"
+                "  tenon summary --inputs 784 --hidden 128 --outputs 10     one for images of 28 x 28, ten classes\n\n"
+                "Exit code: 0 done, 1 failed (no such net, sizes that 64 bits do not hold, output lost), 2 called\n"
+                "wrongly.",
+};
 
 /* The rows before --batch describe a net, which the one in the folder does itself. */
 static bool check(settings *asked, const option_row *rows)
@@ -121,15 +119,9 @@ int command_summary(int argc, char **argv)
          .high = 1000000000},
     };
     int n = sizeof rows / sizeof *rows, first = argc;
-    switch (options_read_operands("summary", rows, n, argc, argv, &first)) {
-    case OPTIONS_HELP:
-        write_help(rows, n);
-        return EXIT_DONE;
-    case OPTIONS_WRONG:
-        return EXIT_MISUSED;
-    case OPTIONS_GO_ON:
-        break;
-    }
+    int code = options_read_operands(&text, rows, n, argc, argv, &first);
+    if (code != OPTIONS_GO_ON)
+        return code;
     if (argc - first > 1) {
         report("summary", "found also '%s', needed one folder of a run at most", argv[first + 1]);
         report_hint("summary");

@@ -247,18 +247,9 @@ int command_train(int argc, char **argv)
     train_options asked;
     train_words kept;
     session it = {.asked = &asked, .run = {.file = {.copy = -1}}, .folder = {.lock = -1}};
-    int code = EXIT_MISUSED;
-    switch (train_read(&asked, &kept, argc, argv)) {
-    case OPTIONS_HELP:
-        train_write_help();
-        code = EXIT_DONE;
-        break;
-    case OPTIONS_WRONG:
-        break;
-    case OPTIONS_GO_ON:
+    int code = train_read(&asked, &kept, argc, argv);
+    if (code == OPTIONS_GO_ON)
         code = train(&it);
-        break;
-    }
     run_folder_end(&it.folder);
     train_run_free(&it.run);
     free(it.history);

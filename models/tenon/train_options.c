@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
+#include "command.h"
 #include "data_options.h"
 #include "json_words.h"
 #include "report.h"
@@ -60,17 +61,17 @@ bool train_write_words(train_options *it, train_words *words)
 }
 
 /* The data's name and the options of one list of words. */
-static enum options_outcome read_words(train_options *it, int argc, char **argv)
+static int read_words(train_options *it, int argc, char **argv)
 {
     option_row rows[TRAIN_ROWS];
     int run, first = argc, n = train_rows(rows, it, &run);
-    enum options_outcome outcome = options_read_operands("train", rows, n, argc, argv, &first);
-    if (outcome != OPTIONS_GO_ON)
-        return outcome;
+    int code = options_read_operands(&train_text, rows, n, argc, argv, &first);
+    if (code != OPTIONS_GO_ON)
+        return code;
     if (first + 1 < argc) {
         report("train", "found also '%s', needed moons, circles, blobs or one file", argv[first + 1]);
         report_hint("train");
-        return OPTIONS_WRONG;
+        return EXIT_MISUSED;
     }
     if (first < argc)
         it->data.name = argv[first];
@@ -140,49 +141,49 @@ bool train_read_run(const char *folder, train_options *it, train_words *kept)
     return false;
 }
 
-static enum options_outcome read_resumed(train_options *it, train_words *kept, int argc, char **argv)
+static int read_resumed(train_options *it, train_words *kept, int argc, char **argv)
 {
     train_options before;
     if (!train_read_run(it->resume, &before, kept))
         return OPTIONS_GO_ON; /* with an error, which the caller reports */
     *it = before;
     if (read_words(it, argc, argv) != OPTIONS_GO_ON)
-        return OPTIONS_WRONG;
+        return EXIT_MISUSED;
     if (it->out && strcmp(it->out, it->resume) != 0) {
         report("train", "--out: found '%s' beside --resume '%s', needed one of them: a resumed run stays where it is",
                it->out, it->resume);
-        return OPTIONS_WRONG;
+        return EXIT_MISUSED;
     }
     it->out = it->resume;
-    return same_run(&before, it) ? OPTIONS_GO_ON : OPTIONS_WRONG;
+    return same_run(&before, it) ? OPTIONS_GO_ON : EXIT_MISUSED;
 }
 
-enum options_outcome train_read(train_options *it, train_words *kept, int argc, char **argv)
+int train_read(train_options *it, train_words *kept, int argc, char **argv)
 {
     char *copy[OPTION_WORDS + 64]; /* getopt moves operands to the end */
     *it = defaults();
     *kept = (train_words){.count = 0};
     if (argc > (int)(sizeof copy / sizeof *copy) - 1) {
         report("train", "found %d words, needed fewer", argc);
-        return OPTIONS_WRONG;
+        return EXIT_MISUSED;
     }
     memcpy(copy, argv, (size_t)(argc + 1) * sizeof *copy);
-    enum options_outcome outcome = read_words(it, argc, copy);
-    if (outcome != OPTIONS_GO_ON)
-        return outcome;
+    int code = read_words(it, argc, copy);
+    if (code != OPTIONS_GO_ON)
+        return code;
     if (it->resume)
         return read_resumed(it, kept, argc, argv);
     if (!it->data.name) {
         report("train", "found no data, needed moons, circles, blobs or a file");
         report_hint("train");
-        return OPTIONS_WRONG;
+        return EXIT_MISUSED;
     }
     if (!data_complete("train", &it->data))
-        return OPTIONS_WRONG;
+        return EXIT_MISUSED;
     if (it->monitor == TN_MONITOR_ACCURACY && (it->validation == 0 || it->data.regression)) {
         report("train", "--monitor: found accuracy %s, which has none",
                it->data.regression ? "beside --regression" : "without validation");
-        return OPTIONS_WRONG;
+        return EXIT_MISUSED;
     }
     if (it->lr < 0)
         it->lr = default_rates[it->optimizer];

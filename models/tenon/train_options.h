@@ -55,13 +55,13 @@ typedef struct train_words {
 bool train_write_words(train_options *it, train_words *words);
 void train_words_free(train_words *words);
 
-/* Reads all. `kept` holds the text of a resumed run's options while they are used. */
-enum options_outcome train_read(train_options *it, train_words *kept, int argc, char **argv);
+/* OPTIONS_GO_ON or an exit code. `kept` holds the text of a resumed run's options while they are used. */
+int train_read(train_options *it, train_words *kept, int argc, char **argv);
 
 /* The options of the run in a folder, by its run.json; `kept` as above, to be freed in any case. false: an error is
  * pending. */
 bool train_read_run(const char *folder, train_options *it, train_words *kept);
 
-void train_write_help(void);
+extern const command_text train_text;
 
 #endif

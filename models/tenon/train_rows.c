@@ -92,31 +92,27 @@ int train_rows(option_row rows[TRAIN_ROWS], train_options *it, int *run)
     return n;
 }
 
-void train_write_help(void)
-{
-    train_options it = {.epochs = 0};
-    option_row rows[TRAIN_ROWS];
-    int run, n = train_rows(rows, &it, &run);
-    puts("Usage: tenon train moons|circles|blobs|FILE [OPTION]...\n"
-         "       tenon train --resume DIR [--epochs N]\n\n"
-         "Trains a small net: on points that are made, on a table (CSV), or on arrays (.npy with --labels,\n"
-         "safetensors with tensors x and y). Two classes end in one logit, more in one each, numbers\n"
-         "(--regression) in one output. DIR gets\n"
-         "  model.safetensors   the weights of the best epoch, for 'tenon eval', 'tenon predict' and PyTorch\n"
-         "  last.safetensors    the checkpoint to go on from; best.safetensors that of the best epoch\n"
-         "  history.csv         losses, accuracy and rate of each epoch\n"
-         "  run.json            all options, version and seed: how to repeat the run\n"
-         "Ctrl-C finishes the step that runs, saves, and ends with 130 (once more: ends at once); --resume goes on\n"
-         "as if nothing had been.\n\n"
-         "Options:");
-    options_write_help(rows, n);
-    puts("\nExamples:\n"
-         "  tenon train moons                                          two moons, 16,16 hidden, 100 epochs\n"
-         "  tenon train moons --samples 1000 --noise 0.2 --hidden 16,16 --epochs 100 --seed 0 --out run\n"
-         "  tenon train --resume run --epochs 200                      a hundred more\n"
-         "  tenon train iris.csv --label species --patience 10 --out iris\n"
-         "  tenon train flats.csv --label price --regression --hidden 32,32 --out flats\n"
-         "  tenon train blobs --centers 5 --optimizer sgd --momentum 0.9 --schedule cosine\n\n"
-         "Exit code: 0 done, 1 failed, 2 called wrongly, 3 the training diverged (a loss or weight that is no\n"
-         "finite number), 130 stopped by Ctrl-C. The last good checkpoint is kept in all cases.");
-}
+const command_text train_text = {
+    .name = "train",
+    .usage =
+        "Usage: tenon train moons|circles|blobs|FILE [OPTION]...\n"
+        "       tenon train --resume DIR [--epochs N]\n\n"
+        "Trains a small net: on points that are made, on a table (CSV), or on arrays (.npy with --labels,\n"
+        "safetensors with tensors x and y). Two classes end in one logit, more in one each, numbers\n"
+        "(--regression) in one output. DIR gets\n"
+        "  model.safetensors   the weights of the best epoch, for 'tenon eval', 'tenon predict' and PyTorch\n"
+        "  last.safetensors    the checkpoint to go on from; best.safetensors that of the best epoch\n"
+        "  history.csv         losses, accuracy and rate of each epoch\n"
+        "  run.json            all options, version and seed: how to repeat the run\n"
+        "Ctrl-C finishes the step that runs, saves, and ends with 130 (once more: ends at once); --resume goes on\n"
+        "as if nothing had been.",
+    .examples = "Examples:\n"
+                "  tenon train moons                                          two moons, 16,16 hidden, 100 epochs\n"
+                "  tenon train moons --samples 1000 --noise 0.2 --hidden 16,16 --epochs 100 --seed 0 --out run\n"
+                "  tenon train --resume run --epochs 200                      a hundred more\n"
+                "  tenon train iris.csv --label species --patience 10 --out iris\n"
+                "  tenon train flats.csv --label price --regression --hidden 32,32 --out flats\n"
+                "  tenon train blobs --centers 5 --optimizer sgd --momentum 0.9 --schedule cosine\n\n"
+                "Exit code: 0 done, 1 failed, 2 called wrongly, 3 the training diverged (a loss or weight that is no\n"
+                "finite number), 130 stopped by Ctrl-C. The last good checkpoint is kept in all cases.",
+};

@@ -154,46 +154,49 @@ static void mutate(void)
     }
 }
 
+/* The words as lines, to be freed. */
+static char *lines_of(const train_words *of)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *to = open_memstream(&text, &n);
+    assert_non_null(to);
+    for (int i = 0; i < of->count; i++)
+        fprintf(to, "%s\n", of->word[i]);
+    fclose(to);
+    return text;
+}
+
+/* What options are written as is read back as the same. */
+static void write_and_read(train_options *asked)
+{
+    train_options again;
+    train_words written, none, twice;
+    char name[] = "train", *back[OPTION_WORDS + 2] = {name};
+    assert_true(train_write_words(asked, &written));
+    for (int i = 0; i < written.count; i++)
+        back[i + 1] = (char *)(uintptr_t)written.word[i];
+    if (asked->data.name[0] != '-') { /* a name like an option needs "--" before it */
+        assert_int_equal(train_read(&again, &none, written.count + 1, back), OPTIONS_GO_ON);
+        assert_true(train_write_words(&again, &twice));
+        char *first = lines_of(&written), *second = lines_of(&twice);
+        assert_string_equal(first, second);
+        free(first);
+        free(second);
+        train_words_free(&twice);
+    }
+    train_words_free(&written);
+}
+
 static int run_train(int argc, char **argv)
 {
-    train_options asked, again;
-    train_words kept, written, none;
-    int code = EXIT_DONE;
-    switch (train_read(&asked, &kept, argc, argv)) {
-    case OPTIONS_WRONG:
-        code = EXIT_MISUSED;
-        break;
-    case OPTIONS_HELP:
-        break;
-    case OPTIONS_GO_ON:
-        if (tn_error_code()) {
-            code = EXIT_FAILED;
-            break;
-        }
-        char *back[OPTION_WORDS + 2] = {argv[0]}, *first = NULL, *second = NULL;
-        size_t n[2] = {0};
-        assert_true(train_write_words(&asked, &written));
-        for (int i = 0; i < written.count; i++)
-            back[i + 1] = (char *)(uintptr_t)written.word[i];
-        const char *const name = asked.data.name;
-        if (name[0] != '-') { /* a name like an option needs "--" before it */
-            assert_int_equal(train_read(&again, &none, written.count + 1, back), OPTIONS_GO_ON);
-            FILE *a = open_memstream(&first, &n[0]), *b = open_memstream(&second, &n[1]);
-            train_words twice;
-            assert_true(train_write_words(&again, &twice));
-            for (int i = 0; i < written.count; i++)
-                fprintf(a, "%s\n", written.word[i]);
-            for (int i = 0; i < twice.count; i++)
-                fprintf(b, "%s\n", twice.word[i]);
-            fclose(a);
-            fclose(b);
-            assert_string_equal(first, second);
-            free(first);
-            free(second);
-            train_words_free(&twice);
-        }
-        train_words_free(&written);
-        break;
+    train_options asked;
+    train_words kept;
+    int code = train_read(&asked, &kept, argc, argv);
+    if (code == OPTIONS_GO_ON) {
+        code = tn_error_code() ? EXIT_FAILED : EXIT_DONE;
+        if (code == EXIT_DONE)
+            write_and_read(&asked);
     }
     train_words_free(&kept);
     return code;
