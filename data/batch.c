@@ -91,6 +91,7 @@ static tn_status fetch(tn_dataset *dataset, const int64_t *index, int64_t n, tn_
     tn_status status = tn_error_code();
     if (!status)
         status = dataset->functions.fetch(dataset->context, index, n, &made_x, &made_y);
+    tn_error_context("loader_next"); /* what the function raised, under its own names */
     if (!tn_error_code() && (status || !made_x))
         TN_FAIL(status ? status : TN_ERROR_STATE, "loader_next", "the dataset's fetch %s",
                 status ? "failed without a message" : "gave no x");

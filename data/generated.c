@@ -42,7 +42,7 @@ tn_dataset *tni_new_generated(const char *function, int64_t n_samples, int64_t n
     } else {
         tn_drop(&points);
         tn_drop(&classes);
-        tn_error_context(function);
+        tn_error_rename(function, NULL);
     }
     return dataset;
 }

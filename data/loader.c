@@ -73,7 +73,7 @@ static tn_status check_weights(const tn_loader_options *options, int64_t samples
     }
     if (data && sum == 0.0)
         return TN_FAIL(TN_ERROR_ARGUMENT, name, "all weights are 0");
-    tn_error_context(name);
+    tn_error_rename(name, "weights");
     return tn_error_code();
 }
 
@@ -98,7 +98,7 @@ static tn_status check(const tn_dataset *dataset, const tn_loader_options *optio
         return tn_error_code();
     if ((options->shuffle || options->weights) && options->global_generator &&
         tn_torch_uniform_float32(options->global_generator, 0.0, 1.0, false, NULL, 0)) {
-        tn_error_context(name);
+        tn_error_rename(name, NULL);
         return tn_error_code();
     }
     if (options->drop_last && options->batch_size > drawn)
@@ -273,14 +273,14 @@ bool tn_loader_next(tn_loader *loader, tn_batch *batch)
         return false;
     if (loader->next < 0) {
         if (loader->order && begin_order(loader, loader->global ? loader->global : &loader->generator)) {
-            tn_error_context("loader_next");
+            tn_error_rename("loader_next", NULL);
             return false;
         }
         loader->next = 0;
         loader->epoch++;
     }
     if (make_batch(loader, loader->next, &x, &y)) {
-        tn_error_context("loader_next");
+        tn_error_rename("loader_next", NULL);
         return false;
     }
     let_go(loader);
@@ -362,7 +362,7 @@ tn_status tn_loader_set_state(tn_loader *loader, const tn_loader_state *state)
     tn_torch_generator generator = state->generator;
     if (loader->order && (state->next >= 0 ? begin_order(loader, &generator)
                                            : tn_torch_uniform_float32(&generator, 0.0, 1.0, false, NULL, 0))) {
-        tn_error_context(name);
+        tn_error_rename(name, NULL);
         return tn_error_code();
     }
     loader->generator = generator;

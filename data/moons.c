@@ -82,7 +82,7 @@ tn_dataset *tn_make_moons(int64_t n_samples, double noise, uint64_t random_state
         draw(&random, n_samples, noise, tn_data_mut(x), tn_data_i64_mut(y), dtype);
         dataset = tn_scope_escape(scope, dataset);
     } else {
-        tn_error_context("make_moons");
+        tn_error_rename("make_moons", NULL);
     }
     tn_scope_end(scope);
     return dataset;

@@ -85,7 +85,7 @@ static tn_status cut(tn_dataset *dataset, const int64_t *order, const int64_t *l
         for (int i = 0; i < n; i++)
             parts[i] = tn_scope_escape(scope, made[i]);
     tn_scope_end(scope);
-    tn_error_context(function);
+    tn_error_rename(function, NULL);
     return tn_error_code();
 }
 

@@ -69,7 +69,7 @@ tn_status tn_standardise_fit(tn_tensor *x, tn_tensor **mean, tn_tensor **scale)
         *scale = tn_scope_escape(scope, scales);
     }
     tn_scope_end(scope);
-    tn_error_context(name);
+    tn_error_rename(name, NULL);
     return tn_error_code();
 }
 
@@ -80,7 +80,7 @@ tn_tensor *tn_standardise(tn_tensor *x, tn_tensor *mean, tn_tensor *scale)
     tn_scope scope = tn_scope_begin();
     tn_tensor *y = tn_scope_escape(scope, tn_div(tn_sub(x, mean), scale));
     tn_scope_end(scope);
-    tn_error_context("standardise");
+    tn_error_rename("standardise", NULL);
     return y;
 }
 
@@ -138,6 +138,6 @@ tn_tensor *tn_one_hot(tn_tensor *labels, int64_t classes, tn_dtype dtype)
     tn_tensor *y = one_hot(labels, classes, dtype == TN_DTYPE_NONE ? TN_INT64 : dtype);
     y = tn_error_code() ? NULL : tn_scope_escape(scope, y);
     tn_scope_end(scope);
-    tn_error_context(name);
+    tn_error_rename(name, NULL);
     return y;
 }

@@ -190,7 +190,9 @@ tn_module *tn_embedding_module(int64_t num_embeddings, int64_t embedding_dim, co
     self->max_norm = o->max_norm;
     self->norm_type = o->norm_type > 0 ? o->norm_type : 2;
     tni_module_give(&self->module, "weight", tn_zeros((int64_t[]){num_embeddings, embedding_dim}, 2, dtype), false);
-    if (tn_error_code())
+    if (tn_error_code()) {
+        tn_error_rename("embedding_module", NULL);
         tn_drop(&self);
+    }
     return self ? &self->module : NULL;
 }

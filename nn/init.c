@@ -102,7 +102,7 @@ static tn_status fill_module(tn_module *module, filling *fill)
     tn_status status = fill->normal ? tn_default_rng_normal(fill->normal, 0.0, 1.0, NULL, 0)
                                     : tn_torch_uniform_float32(fill->torch, 0.0, 1.0, false, NULL, 0);
     if (status) {
-        tn_error_context(fill->function);
+        tn_error_rename(fill->function, NULL);
         return status;
     }
     if (tni_module_each(module, check_layer, fill))

@@ -27,7 +27,7 @@ static tn_status check(const char *function, tn_tensor *x, tn_torch_generator *g
     if (!tn_is_contiguous(x))
         return TN_FAIL(TN_ERROR_ARGUMENT, function, "the tensor is not contiguous, needed one that is");
     if (tn_torch_uniform_float32(generator, 0, 1, true, NULL, 0))
-        tn_error_context(function);
+        tn_error_rename(function, NULL);
     return tn_error_code();
 }
 
@@ -52,7 +52,7 @@ static tn_status uniform(const char *function, tn_tensor *x, double low, double 
     else if (n > 0)
         tn_torch_uniform_float64(generator, low, high, true, to_fill(x), n);
     if (tn_error_code())
-        tn_error_context(function);
+        tn_error_rename(function, NULL);
     return tn_error_code();
 }
 
@@ -66,7 +66,7 @@ static tn_status normal(const char *function, tn_tensor *x, double mean, double 
     else if (n > 0)
         tn_torch_normal_float64(generator, mean, std, to_fill(x), n);
     if (tn_error_code())
-        tn_error_context(function);
+        tn_error_rename(function, NULL);
     return tn_error_code();
 }
 

@@ -40,7 +40,7 @@ tn_module *tn_linear_module(int64_t in_features, int64_t out_features, bool bias
     tni_module_give(self, "weight", tn_zeros((int64_t[]){out_features, in_features}, 2, dtype), false);
     tni_module_give(self, "bias", bias ? tn_zeros(&out_features, 1, dtype) : NULL, false);
     if (tn_error_code()) {
-        tn_error_context("linear_module");
+        tn_error_rename("linear_module", NULL);
         tn_drop(&self);
     }
     return self;

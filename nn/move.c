@@ -74,7 +74,7 @@ static bool plan_tensor(move *all, tni_parameter *place)
             tn_set_grad(c.fresh, c.gradient);
     }
     if (tn_error_code()) {
-        tn_error_context(place->name);
+        tn_error_rename(all->to.function, place->name);
         return false;
     }
     all->changes[all->n++] = c;
@@ -134,7 +134,7 @@ static tn_status move_module(tn_module *module, const target *to)
     tn_scope_end(scope);
     tn_deallocate(all.changes, bytes);
     if (tn_error_code())
-        tn_error_context(to->function);
+        tn_error_rename(to->function, NULL);
     return tn_error_code();
 }
 
@@ -151,7 +151,7 @@ static tn_status check_device(const char *function, const tn_module *module, tn_
 {
     tn_scope scope = tn_scope_begin();
     if (tni_module_ready(module, function) && !tn_empty_on(NULL, 0, TN_FLOAT32, device))
-        tn_error_context(function);
+        tn_error_rename(function, NULL);
     tn_scope_end(scope);
     return tn_error_code();
 }
@@ -207,7 +207,7 @@ static tn_module *copy_to(const tn_module *module, const target *to)
     if (copy)
         copy = tn_scope_escape(scope, copy);
     else
-        tn_error_context(to->function);
+        tn_error_rename(to->function, NULL);
     tn_scope_end(scope);
     return copy;
 }

@@ -246,8 +246,10 @@ tn_module *tn_batch_norm1d_module(int64_t num_features, const tn_batch_norm_opti
     tni_module_give(&self->module, "running_mean", tracks ? tn_zeros(&num_features, 1, dtype) : NULL, true);
     tni_module_give(&self->module, "running_var", tracks ? tn_ones(&num_features, 1, dtype) : NULL, true);
     tni_module_give(&self->module, "num_batches_tracked", tracks ? tn_zeros(NULL, 0, TN_INT64) : NULL, true);
-    if (tn_error_code())
+    if (tn_error_code()) {
+        tn_error_rename("batch_norm1d_module", NULL);
         tn_drop(&self);
+    }
     return self ? &self->module : NULL;
 }
 
@@ -269,7 +271,9 @@ tn_module *tn_layer_norm_module(const int64_t *normalized_shape, int ndim, const
     self->eps = o->eps > 0 ? o->eps : 1e-5;
     memcpy(self->dims, normalized_shape, (size_t)ndim * sizeof *self->dims);
     give_affine(self, normalized_shape, ndim, dtype, !o->no_affine, !o->no_bias);
-    if (tn_error_code())
+    if (tn_error_code()) {
+        tn_error_rename("layer_norm_module", NULL);
         tn_drop(&self);
+    }
     return self ? &self->module : NULL;
 }

@@ -107,6 +107,7 @@ tn_list *tn_parameters(const tn_module *module)
         return NULL;
     tni_module_each((tn_module *)module, collect, &all);
     tn_list *list = tn_list_of(all.tensors, all.n);
+    tn_error_rename("parameters", NULL);
     tn_deallocate(all.tensors, bytes);
     return list;
 }

@@ -95,5 +95,6 @@ tn_module *tn_mlp(const int64_t *sizes, int n_sizes, tn_dtype dtype)
     }
     net = tn_error_code() ? NULL : tn_scope_escape(scope, net);
     tn_scope_end(scope);
+    tn_error_rename("mlp", NULL);
     return net;
 }

@@ -194,6 +194,7 @@ static tn_status write_table(table *t, const tn_module *module)
                                   "parameters  multiply-adds        bytes\n";
     row total = {.name = "all", .layer = "", .dtype = TN_DTYPE_NONE, .parameters = tn_parameter_numel(module),
                  .bytes = bytes_below(module)};
+    tn_error_rename(function, NULL);
     if (tn_error_code() || put(t, heading))
         return tn_error_code();
     for (int64_t i = 0; i < t->n; i++) {
@@ -248,8 +249,10 @@ static void run_in_place(table *t, tn_module *module, const int64_t *input_size,
     tni_module_each(module, count_mode, &m);
     const size_t bytes = (size_t)m.n * sizeof *m.training;
     m.training = x ? tn_allocate(bytes, function) : NULL;
-    if (!m.training)
+    if (!m.training) {
+        tn_error_rename(function, NULL);
         return;
+    }
     m.n = 0;
     tni_module_each(module, take_mode, &m);
     tn_module_eval(module);
@@ -264,6 +267,7 @@ static void run_on_meta(table *t, const tn_module *module, const int64_t *input_
     const tn_device meta = {TN_META, 0};
     tn_module *copy = tn_module_to_device(module, meta);
     tn_tensor *x = tn_empty_on(input_size, ndim, dtype, meta);
+    tn_error_rename(function, NULL);
     if (!tn_error_code() && !tn_module_eval(copy))
         run(t, copy, x);
 }

@@ -172,8 +172,8 @@ tn_status tni_check_seeded(const char *function, const tn_stream *stream, const 
     char context[TNI_SHOWN_NAME];
     if (check_seeded(generator, kind) == TN_OK)
         return TN_OK;
-    snprintf(context, sizeof context, "%s: stream '%.40s'", function, stream->name);
-    tn_error_context(context);
+    snprintf(context, sizeof context, "stream '%.40s'", stream->name);
+    tn_error_rename(function, context);
     return tn_error_code();
 }
 

@@ -249,12 +249,12 @@ static void put_optimizer(const plan *p, tn_optimizer *optimizer)
 static tn_status put_checked(const plan *p, const tn_checkpoint *checkpoint)
 {
     if (checkpoint->schedule && tn_schedule_set_state(checkpoint->schedule, p->schedule, p->n_schedule)) {
-        tn_error_context(function);
+        tn_error_rename(function, NULL);
         return tn_error_code();
     }
     if (!checkpoint->loader || !tn_loader_set_state(checkpoint->loader, &p->loader))
         return TN_OK;
-    tn_error_context(function);
+    tn_error_rename(function, NULL);
     tn_error pending;
     tn_error_push(&pending);
     if (checkpoint->schedule)
@@ -292,7 +292,7 @@ tn_status tn_checkpoint_load(const char *path, const tn_checkpoint *checkpoint)
     tn_safetensors *file = p ? tn_load_safetensors(path, &(tn_safetensors_options){.sum = true}) : NULL;
     const tni_reading reading = {.function = function, .path = path, .file = file};
     if (p && !file)
-        tn_error_context(function);
+        tn_error_rename(function, NULL);
     else if (p && (check(p, &reading, checkpoint) || put(p, checkpoint)))
         tn_drop(&p->history);
     if (p) {

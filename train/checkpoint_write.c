@@ -126,7 +126,7 @@ tn_status tni_checkpoint_write(const char *path, const tni_saving *saving, const
     }
     const tn_safetensors_options options = {.metadata = metadata, .n_metadata = n, .sum = true};
     if (tn_save_safetensors(path, saving->tensors, saving->n, &options))
-        tn_error_context(function);
+        tn_error_rename(function, NULL);
     tn_deallocate(schedule, schedule_bytes);
     return tn_error_code();
 }
@@ -163,6 +163,7 @@ tn_status tn_checkpoint_save(const char *path, const tn_checkpoint *checkpoint)
     if (!tn_error_code() && !tni_checkpoint_collect(&saving, checkpoint))
         tni_checkpoint_write(path, &saving, checkpoint);
     tn_scope_end(scope);
+    tn_error_rename(function, NULL);
     tn_grad_mode_restore(mode);
     tni_saving_free(&saving);
     return tn_error_code();

@@ -75,6 +75,7 @@ double tn_accuracy(tn_tensor *logits, tn_tensor *classes)
         right += p[i] == t[i];
     tn_grad_mode_restore(mode);
     tn_scope_end(scope);
+    tn_error_rename(name, NULL);
     return tn_error_code() ? (double)NAN : (double)right / (double)n;
 }
 
@@ -94,6 +95,7 @@ tn_tensor *tn_confusion_matrix(tn_tensor *logits, tn_tensor *classes)
         count[t[i] * n_classes + p[i]]++;
     tn_grad_mode_restore(mode);
     tn_scope_end(scope);
+    tn_error_rename(name, NULL);
     if (tn_error_code())
         tn_drop(&counts);
     return counts;
@@ -218,6 +220,7 @@ double tn_roc_auc(tn_tensor *scores, tn_tensor *classes)
     }
     tn_grad_mode_restore(mode);
     tn_scope_end(scope);
+    tn_error_rename(name, NULL);
     tn_deallocate(all, bytes);
     return result;
 }

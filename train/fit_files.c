@@ -89,6 +89,7 @@ tn_tensor *tni_run_history(const tni_run *run)
                                      e->valid_loss,    e->valid_accuracy, (double)e->best};
         memcpy(to + i * COLUMNS, row, sizeof row);
     }
+    tn_error_rename(function, NULL);
     return tn_error_code() ? NULL : history;
 }
 

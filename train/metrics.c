@@ -119,7 +119,7 @@ tn_status tn_measure_gap(tn_tensor *a, tn_tensor *b, tn_gap *gap)
     if (status == TN_OK)
         *gap = measure(values_a, values_b, values, tn_numel(a), find_grid(tn_tensor_dtype(a)));
     else
-        tn_error_context("measure_gap");
+        tn_error_rename("measure_gap", NULL);
     tn_scope_end(scope);
     return status;
 }
@@ -171,5 +171,6 @@ double tn_binary_accuracy(tn_tensor *logits, tn_tensor *classes)
     }
     double share = tn_error_code() ? NAN : (double)right / (double)n;
     tn_scope_end(scope);
+    tn_error_rename("binary_accuracy", NULL);
     return share;
 }

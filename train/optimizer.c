@@ -103,6 +103,7 @@ static tn_status add_group(tn_optimizer *self, const char *function, const tn_li
 tn_optimizer *tni_optimizer_make(const tni_optimizer_kind *kind, const tn_list *parameters, const double *options)
 {
     tn_optimizer *self = tn_error_code() ? NULL : tn_object_new(&optimizer_class);
+    tn_error_rename(kind->name, NULL);
     if (!self)
         return NULL;
     self->kind = kind;
@@ -214,6 +215,7 @@ static tn_status make_states(tni_slot *slot, unsigned missing)
         slot->state[s] = tn_object_keep(tn_zeros_like(slot->parameter, TN_DTYPE_NONE, TN_PRESERVE_FORMAT));
         slot->fresh |= 1u << s;
     }
+    tn_error_rename("step", NULL);
     return tn_error_code();
 }
 

@@ -62,6 +62,7 @@ tn_schedule *tni_schedule_new(const char *function, const tni_schedule_kind *kin
         check_milestones(function, milestones, n_milestones))
         return NULL;
     tn_schedule *self = tn_object_new(&schedule_class);
+    tn_error_rename(function, NULL);
     if (!self)
         return NULL;
     self->kind = kind;

@@ -154,7 +154,7 @@ tn_status tn_save(const tn_module *module, const char *path)
     if (!tni_weights_add(&saving, module, "") &&
         tn_save_safetensors(path, saving.tensors, saving.n,
                             &(tn_safetensors_options){.metadata = &metadata, .n_metadata = 1}))
-        tn_error_context("save");
+        tn_error_rename("save", NULL);
     tn_grad_mode_restore(mode);
     tni_saving_free(&saving);
     return tn_error_code();
@@ -176,7 +176,7 @@ tn_status tn_load(tn_module *module, const char *path)
     }
     tni_reading reading = {.function = "load", .path = path, .file = file};
     if (!file)
-        tn_error_context("load");
+        tn_error_rename("load", NULL);
     else if (!tni_weights_check(&plan, &reading, module, checkpoint ? TNI_MODEL_PREFIX : ""))
         tni_weights_put(&plan);
     tni_weights_free(&plan);

@@ -2,6 +2,7 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,6 +60,32 @@ void tn_error_context(const char *context)
     int used = snprintf(error->message, sizeof error->message, "%s: ", context);
     if (used >= 0 && (size_t)used < sizeof error->message)
         snprintf(error->message + used, sizeof error->message - (size_t)used, "%s", message);
+}
+
+/* What follows "name: " at the message's beginning; NULL if it begins otherwise. */
+static const char *after(const char *message, const char *name)
+{
+    const size_t length = name ? strlen(name) : 0;
+    return length > 0 && strncmp(message, name, length) == 0 && strncmp(message + length, ": ", 2) == 0
+               ? message + length + 2
+               : NULL;
+}
+
+void tn_error_rename(const char *function, const char *where)
+{
+    tn_error *error = &tni_this_thread.error;
+    if (error->code == TN_OK || !function)
+        return;
+    const bool has_it = after(error->message, function) != NULL;
+    const char *rest = after(error->message, error->function);
+    error->function = function;
+    if (has_it)
+        return;
+    if (rest)
+        memmove(error->message, rest, strlen(rest) + 1);
+    if (where)
+        tn_error_context(where);
+    tn_error_context(function);
 }
 
 void tni_error_adopt(const tn_error *error)

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <tenon/error.h>
+#include <tenon/extend.h>
 
 #include "base/error.h"
 
@@ -148,5 +149,25 @@ static void status_names(void **state)
             assert_string_not_equal(tn_status_name((tn_status)status), tn_status_name((tn_status)other));
 }
 
+/* The callee's name gives way to the caller's, once; what stands before it stays. */
+static void renamed(void **state)
+{
+    (void)state;
+    tn_error_rename("outer", NULL);
+    assert_int_equal(tn_error_code(), TN_OK);
+    tn_fail(TN_ERROR_SHAPE, "inner", __FILE__, 1, "too long");
+    tn_error_rename("outer", NULL);
+    assert_string_equal(tn_error_message(), "outer: too long");
+    assert_string_equal(tn_error_get()->function, "outer");
+    tn_error_rename("outer", "place");
+    assert_string_equal(tn_error_message(), "outer: too long");
+    tn_error_rename("outermost", "bias");
+    assert_string_equal(tn_error_message(), "outermost: bias: too long");
+    tn_error_context("0.1");
+    tn_error_rename("fit", NULL);
+    assert_string_equal(tn_error_message(), "fit: 0.1: outermost: bias: too long");
+    tn_error_clear();
+}
+
 TEST_MAIN(test(first_error_stays), test(raised_wrongly), test(push_and_pop), test(messages_are_cut),
-          test(each_thread_has_its_own), test(adopt), test(status_names))
+          test(each_thread_has_its_own), test(adopt), test(status_names), test(renamed))

@@ -114,7 +114,7 @@ static void to_meta_and_back(void **state)
     assert_int_equal(tn_tensor_dtype(there), TN_FLOAT64);
 
     assert_int_equal(tn_module_to_device_(net, cpu), TN_ERROR_DEVICE);
-    expect_error(TN_ERROR_DEVICE, "module_to_device_: decoder: to_device: the tensor is on meta");
+    expect_error(TN_ERROR_DEVICE, "module_to_device_: decoder: the tensor is on meta");
     assert_ptr_equal(tn_parameter(net, 0), there);
     assert_int_equal(tn_module_to_empty_(net, cpu), TN_OK);
     tn_tensor *here = tn_parameter(net, 0);
@@ -141,7 +141,7 @@ static void copies(void **state)
     assert_true(tn_equal(tn_parameter(same, 0), tn_parameter(net, 0)));
     assert_false(tn_is_same_storage(tn_parameter(same, 0), tn_parameter(net, 0)));
     assert_null(tn_module_to_device(shapes, cpu));
-    expect_error(TN_ERROR_DEVICE, "module_to_device: to_device: the tensor is on meta");
+    expect_error(TN_ERROR_DEVICE, "module_to_device: the tensor is on meta");
     assert_null(tn_module_to_device(tied(), meta));
     expect_error(TN_ERROR_NOT_IMPLEMENTED, "Tied is a module of the user's, which is not copied: needed tn_module_to_");
     tn_scope_end(scope);

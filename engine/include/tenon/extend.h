@@ -68,6 +68,14 @@ TN_API tn_status tn_fail(tn_status code, const char *function, const char *file,
  * errors  none of its own */
 TN_API void tn_error_context(const char *context);
 
+/* Gives the pending error to the function that the user called, where one that this calls raised it: "zeros: no memory"
+ * becomes "linear_module: no memory", with `where` "linear_module: bias: no memory", and tn_error.function the new
+ * name. Of a message that begins with `function` already only that changes. Nothing happens when no error is pending.
+ * function  a string constant
+ * where     NULL: nothing more
+ * errors    none of its own */
+TN_API void tn_error_rename(const char *function, const char *where);
+
 /* Text, whatever the locale:
  * tn_format_double      Python's repr ("0.1", "5.4e-08", "inf")
  * tn_format_float       the same of a float, in the fewest digits that read back as it
