@@ -249,7 +249,7 @@ static int64_t search_line(descent *d, double slope, int64_t most, double *loss,
             return -1;
     const tni_line line = {.evaluate = try_length, .context = d, .start = {0, *loss, slope, *gradient},
                            .longest = largest(d->slot->state[DIRECTION]),
-                           .tolerance_change = d->option[TOLERANCE_CHANGE], .most = most};
+                           .most = most};
     tni_place best = line.start;
     const int64_t evaluations = tn_error_code() ? -1 : tni_strong_wolfe(&line, d->memory.t, &best);
     if (evaluations < 0)

@@ -10,6 +10,9 @@
 
 static const double decrease = 1e-4, flatness = 0.9;
 
+/* A bracket in which no element changes by more is not cut further, whatever the optimizer's tolerance_change is. */
+static const double narrowest = 1e-9;
+
 /* The smaller and the larger of two as Python's min and max have them: the first one, unless the second is less, or
  * more. */
 static double least(double a, double b)
@@ -121,7 +124,7 @@ static bool narrow(search *s)
     tni_place now;
     while (!s->done && s->rounds < s->line->most) {
         const tni_place *ends = s->bracket;
-        if (fabs(ends[1].t - ends[0].t) * s->line->longest < s->line->tolerance_change)
+        if (fabs(ends[1].t - ends[0].t) * s->line->longest < narrowest)
             break;
         if (!evaluate(s, next_length(s, &stuck), &now))
             return false;

@@ -18,7 +18,6 @@ typedef struct tni_line {
     void *context;
     tni_place start;         /* t = 0 */
     double longest;          /* the largest |element| of the direction */
-    double tolerance_change; /* a bracket in which no element changes by more is not cut further */
     int64_t most;            /* evaluations beyond the first one, at most */
 } tni_line;
 

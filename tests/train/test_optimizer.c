@@ -180,4 +180,38 @@ static void refusals(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(formulas), test(options_and_groups), test(refusals))
+/* x^4 */
+static tn_tensor *fourth_power(void *context)
+{
+    tn_tensor *x = context, *y = tn_mul(tn_mul(x, x), tn_mul(x, x));
+    tn_set_grad(x, NULL);
+    tn_backward(y);
+    return y;
+}
+
+/* Where x is after one iteration from 1 with that tolerance_change. */
+static double after_search(double tolerance_change)
+{
+    tn_scope scope = tn_scope_begin();
+    tn_tensor *x = tn_full(NULL, 0, tn_float(1), TN_FLOAT64);
+    tn_requires_grad_(x, true);
+    const tn_lbfgs_options options = {
+        .lr = 10, .max_iter = 1, .max_eval = 30, .strong_wolfe = true, .tolerance_change = tolerance_change};
+    tn_optimizer *lbfgs = tn_lbfgs(tn_list_of(&x, 1), &options);
+    tn_step_closure(lbfgs, fourth_power, x);
+    const double place = tn_item(x);
+    assert_int_equal(tn_error_code(), TN_OK);
+    tn_scope_end(scope);
+    return place;
+}
+
+/* tolerance_change ends the iterations of a step, not the search along the line: that has a tolerance of its own. */
+static void search_has_its_own_tolerance(void **state)
+{
+    (void)state;
+    const double place = after_search(1e-9);
+    assert_true(fabs(place + 0.8238734123093181) < 1e-14); /* by PyTorch 2.15 */
+    assert_true(after_search(12) == place);
+}
+
+TEST_MAIN(test(formulas), test(options_and_groups), test(refusals), test(search_has_its_own_tolerance))
