@@ -6,6 +6,7 @@
  * of the unbiased variance; cumulative: momentum is 1 / batches so far, so that all of them count alike
  * (torch.nn.BatchNorm1d, torch.nn.LayerNorm). */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <tenon/autograd.h>
@@ -102,6 +103,8 @@ static tn_status check_batch(const tn_module *module, const tn_tensor *x, int64_
     if (uses_batch(module) && n == 1)
         return TN_FAIL(TN_ERROR_SHAPE, "batch_norm1d",
                        "1 value a feature in training, needed 2 or more for a variance");
+    if (uses_batch(module) && self->eps == 0)
+        return TN_FAIL(TN_ERROR_ARGUMENT, "batch_norm1d", "eps is 0 in training, needed more");
     return check_dtype("batch_norm1d", module, x);
 }
 
@@ -223,11 +226,29 @@ static void give_affine(norm *self, const int64_t *shape, int ndim, tn_dtype dty
     tni_module_give(&self->module, "bias", weight && bias ? tn_zeros(shape, ndim, dtype) : NULL, false);
 }
 
+/* Of an option 0 stands for the usual value and -1 for 0. */
+static double given(double value, double usual)
+{
+    return value == -1 ? 0 : value != 0 ? value : usual;
+}
+
+static tn_status check_given(const char *function, const char *name, double value)
+{
+    char text[32];
+    if (value == -1 || (value >= 0 && isfinite(value)))
+        return TN_OK;
+    tn_format_double(text, sizeof text, value);
+    return TN_FAIL(TN_ERROR_ARGUMENT, function, "%s is %s, needed a finite number, 0 or more, or -1 for none", name,
+                   text);
+}
+
 tn_module *tn_batch_norm1d_module(int64_t num_features, const tn_batch_norm_options *options, tn_dtype dtype)
 {
     static const tn_batch_norm_options usual;
     const tn_batch_norm_options *o = options ? options : &usual;
-    if (tn_error_code() || tni_module_check_dtype("batch_norm1d_module", dtype))
+    if (tn_error_code() || tni_module_check_dtype("batch_norm1d_module", dtype) ||
+        check_given("batch_norm1d_module", "eps", o->eps) ||
+        check_given("batch_norm1d_module", "momentum", o->momentum))
         return NULL;
     if (num_features < 1) {
         TN_FAIL(TN_ERROR_ARGUMENT, "batch_norm1d_module", "num_features is %" PRId64 ", needed at least 1",
@@ -238,8 +259,8 @@ tn_module *tn_batch_norm1d_module(int64_t num_features, const tn_batch_norm_opti
     if (!self)
         return NULL;
     self->n = num_features;
-    self->eps = o->eps > 0 ? o->eps : 1e-5;
-    self->momentum = o->momentum > 0 ? o->momentum : 0.1;
+    self->eps = given(o->eps, 1e-5);
+    self->momentum = given(o->momentum, 0.1);
     self->cumulative = o->cumulative;
     const bool tracks = !o->no_running_stats;
     give_affine(self, &num_features, 1, dtype, !o->no_affine, !o->no_bias);
@@ -258,7 +279,8 @@ tn_module *tn_layer_norm_module(const int64_t *normalized_shape, int ndim, const
 {
     static const tn_layer_norm_options usual;
     const tn_layer_norm_options *o = options ? options : &usual;
-    if (tn_error_code() || tni_module_check_dtype("layer_norm_module", dtype))
+    if (tn_error_code() || tni_module_check_dtype("layer_norm_module", dtype) ||
+        check_given("layer_norm_module", "eps", o->eps))
         return NULL;
     if (ndim < 1 || ndim > TN_MAX_NDIM || !normalized_shape) {
         TN_FAIL(TN_ERROR_ARGUMENT, "layer_norm_module", "%d dims, needed 1 to %d", ndim, TN_MAX_NDIM);
@@ -268,7 +290,7 @@ tn_module *tn_layer_norm_module(const int64_t *normalized_shape, int ndim, const
     if (!self)
         return NULL;
     self->n_dims = ndim;
-    self->eps = o->eps > 0 ? o->eps : 1e-5;
+    self->eps = given(o->eps, 1e-5);
     memcpy(self->dims, normalized_shape, (size_t)ndim * sizeof *self->dims);
     give_affine(self, normalized_shape, ndim, dtype, !o->no_affine, !o->no_bias);
     if (tn_error_code()) {

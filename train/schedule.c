@@ -2,6 +2,7 @@
 #include "schedule.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -232,18 +233,23 @@ tn_status tn_schedule_get_state(const tn_schedule *self, double *numbers)
     return TN_OK;
 }
 
+static tn_status check_number(const char *function, const place *p, double value)
+{
+    const tni_schedule_kind *kind = p->owner->kind;
+    const int64_t base = p->i - kind->n_numbers;
+    const tni_range range = base < 0                    ? kind->numbers[p->i].range
+                            : base < p->owner->n_groups ? TNI_FROM_ZERO
+                                                        : TNI_COUNT;
+    char name[64];
+    write_name(name, sizeof name, p);
+    return tni_option_check(function, name, range, value);
+}
+
 static tn_status check_state(const tn_schedule *self, const char *function, const double *numbers)
 {
     for (int64_t i = 0, n = state_size(self); i < n; i++) {
         const place p = find(self, i);
-        const tni_schedule_kind *kind = p.owner->kind;
-        const int64_t base = p.i - kind->n_numbers;
-        const tni_range range = base < 0                     ? kind->numbers[p.i].range
-                                : base < p.owner->n_groups   ? TNI_FROM_ZERO
-                                                             : TNI_COUNT;
-        char name[64];
-        write_name(name, sizeof name, &p);
-        if (tni_option_check(function, name, range, numbers[i]))
+        if (check_number(function, &p, numbers[i]))
             return tn_error_code();
     }
     return TN_OK;
@@ -265,4 +271,38 @@ tn_status tn_schedule_set_state(tn_schedule *self, const double *numbers, int64_
         p.owner->numbers[p.i] = numbers[i];
     }
     return TN_OK;
+}
+
+/* Where the number of that name is; false with an error. */
+static bool find_name(const tn_schedule *self, const char *function, const char *name, place *p)
+{
+    char other[64];
+    if (!is_there(self, function))
+        return false;
+    if (!name) {
+        TN_FAIL_NULL(function, 2, "name");
+        return false;
+    }
+    for (int64_t i = 0, n = state_size(self); i < n; i++) {
+        *p = find(self, i);
+        write_name(other, sizeof other, p);
+        if (strcmp(other, name) == 0)
+            return true;
+    }
+    TN_FAIL(TN_ERROR_NAME, function, "the schedule has no number '%.60s'", name);
+    return false;
+}
+
+tn_status tn_schedule_set(tn_schedule *self, const char *name, double value)
+{
+    place p;
+    if (find_name(self, "schedule_set", name, &p) && !check_number("schedule_set", &p, value))
+        p.owner->numbers[p.i] = value;
+    return tn_error_code();
+}
+
+double tn_schedule_get(const tn_schedule *self, const char *name)
+{
+    place p;
+    return find_name(self, "schedule_get", name, &p) ? p.owner->numbers[p.i] : (double)NAN;
 }

@@ -60,8 +60,8 @@ TN_API tn_module *tn_log_softmax_module(int dim);
 TN_API tn_module *tn_dropout_module(double p, tn_torch_generator *generator);
 
 typedef struct tn_batch_norm_options {
-    double eps;      /* 0: 1e-5 */
-    double momentum; /* 0: 0.1 */
+    double eps;      /* 0: 1e-5; -1: none, for eval alone: training refuses it, as PyTorch */
+    double momentum; /* 0: 0.1; -1: none, the running means stay */
     bool cumulative; /* instead of momentum: all batches so far count alike (PyTorch's momentum=None) */
     bool no_affine;  /* without weight and bias */
     bool no_bias;    /* with weight, without bias */
@@ -79,7 +79,7 @@ typedef struct tn_batch_norm_options {
 TN_API tn_module *tn_batch_norm1d_module(int64_t num_features, const tn_batch_norm_options *options, tn_dtype dtype);
 
 typedef struct tn_layer_norm_options {
-    double eps;     /* 0: 1e-5 */
+    double eps;     /* 0: 1e-5; -1: none */
     bool no_affine; /* without weight and bias */
     bool no_bias;   /* with weight, without bias */
 } tn_layer_norm_options;

@@ -110,7 +110,8 @@ typedef struct tn_fit_options {
     const char *resume; /* a checkpoint to go on from; NULL: a new run */
 
     /* Not 0: the step that runs is finished, last.safetensors written, and tn_fit returns. A signal's handler may set
-     * it. */
+     * it. A step of L-BFGS is up to max_iter iterations, and a state between them can't be resumed: max_iter says how
+     * long it may take to stop. */
     const volatile sig_atomic_t *stop;
     /* After each step and each epoch (`history` has all epochs of the run, n of them, the last one is new); false stops
      * the run as `stop` does. NULL: nothing. */

@@ -20,7 +20,12 @@ TN_BEGIN
  */
 typedef struct tn_optimizer tn_optimizer;
 
-/* Options of a group; 0 (false) stands for the default. Names for tn_optimizer_set are the fields'. */
+/* Options of a group; 0 (false) stands for the default. 0 itself, where an option has another default, is asked for
+ * afterwards, by the field's name:
+ *
+ *     tn_optimizer *opt = tn_adamw(tn_parameters(net), &(tn_adam_options){.lr = 1e-2});
+ *     tn_optimizer_set(opt, -1, "weight_decay", 0);
+ */
 typedef struct tn_sgd_options {
     double lr; /* 1e-3 */
     double momentum, dampening, weight_decay;
@@ -32,8 +37,7 @@ typedef struct tn_adam_options {
     double lr;           /* 1e-3 */
     double beta1, beta2; /* 0.9, 0.999 */
     double eps;          /* 1e-8 */
-    double weight_decay; /* Adam: 0, added to the gradient; AdamW: 1e-2, shrinks the parameter. To have none in AdamW
-                            set it to 0 afterwards */
+    double weight_decay; /* Adam: 0, added to the gradient; AdamW: 1e-2, shrinks the parameter */
     bool amsgrad, maximize;
 } tn_adam_options;
 

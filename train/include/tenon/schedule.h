@@ -55,11 +55,11 @@ TN_API tn_schedule *tn_linear_lr(tn_optimizer *optimizer, double start_factor, d
  * source      torch.optim.lr_scheduler.SequentialLR */
 TN_API tn_schedule *tn_sequential_lr(tn_schedule *const *schedules, int n, const int64_t *milestones);
 
-/* Options; 0 (false) stands for the default. */
+/* Options; 0 (false) stands for the default. 0 itself is asked for afterwards: tn_schedule_set(rate, "eps", 0). */
 typedef struct tn_plateau_options {
     bool max;             /* the metric is to grow; else to fall */
     double factor;        /* 0.1; below 1 */
-    int64_t patience;     /* 10; -1: none */
+    int64_t patience;     /* 10; -1: none, which is PyTorch's 0 */
     double threshold;     /* 1e-4: what counts as better, by this share of the best, */
     bool threshold_abs;   /* or by this much */
     int64_t cooldown;     /* 0: steps after a cut that count nothing as bad */
@@ -97,6 +97,12 @@ TN_API int64_t tn_schedule_state_size(const tn_schedule *schedule);
 TN_API int tn_schedule_state_name(const tn_schedule *schedule, int64_t i, char *buf, size_t size);
 TN_API tn_status tn_schedule_get_state(const tn_schedule *schedule, double *numbers);
 TN_API tn_status tn_schedule_set_state(tn_schedule *schedule, const double *numbers, int64_t n);
+
+/* One of these numbers by its name: a setting that an option's 0 cannot say, or that changes on the way.
+ * errors  TN_ERROR_NULL, TN_ERROR_NAME (no such number), TN_ERROR_ARGUMENT (out of range); then nothing has changed,
+ *         and NaN */
+TN_API tn_status tn_schedule_set(tn_schedule *schedule, const char *name, double value);
+TN_API double tn_schedule_get(const tn_schedule *schedule, const char *name);
 
 TN_END
 
