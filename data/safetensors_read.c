@@ -166,7 +166,33 @@ static tn_status read_with_sum(tni_input *input, tni_manifest *m)
     return tn_error_code();
 }
 
-static tn_status load(tn_safetensors *file, tni_input *input, bool sum)
+/* The index of the word among n sorted ones, or -1; `at` gives the i-th one's position in the text. */
+static int64_t find(const tni_manifest *m, const char *word, int64_t n, uint32_t (*at)(const tni_manifest *, int64_t))
+{
+    for (int64_t low = 0, high = n; low < high;) {
+        int64_t middle = low + (high - low) / 2;
+        int order = strcmp(m->text + at(m, middle), word);
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
+static uint32_t name_at(const tni_manifest *m, int64_t i)
+{
+    return m->entries[i].name;
+}
+
+static uint32_t key_at(const tni_manifest *m, int64_t i)
+{
+    return m->pairs[i].key;
+}
+
+static tn_status load(tn_safetensors *file, tni_input *input, const tn_safetensors_options *options)
 {
     tni_manifest *m = &file->manifest;
     size_t bytes = 0;
@@ -184,6 +210,7 @@ static tn_status load(tn_safetensors *file, tni_input *input, bool sum)
     if (!m->entries || !m->pairs || tni_input_read(input, m->text, bytes, 8) || tni_manifest_read(m) ||
         check_tiles(m, input->size - 8 - (int64_t)bytes))
         return tn_error_code();
+    const bool sum = options && (options->sum || (options->verify && find(m, "sum", m->n_pairs, key_at) >= 0));
     return sum ? read_with_sum(input, m) : read_tensors(input, m, NULL);
 }
 
@@ -201,7 +228,7 @@ tn_safetensors *tn_load_safetensors(const char *path, const tn_safetensors_optio
         tn_drop(&file);
         return NULL;
     }
-    bool failed = load(file, &input, options && options->sum) != TN_OK;
+    bool failed = load(file, &input, options) != TN_OK;
     tni_input_close(&input);
     file->manifest.input = NULL;
     if (failed)
@@ -250,32 +277,6 @@ tn_metadata tn_safetensors_metadata_at(const tn_safetensors *file, int64_t i)
         return (tn_metadata){0};
     const tni_pair *pair = &file->manifest.pairs[i];
     return (tn_metadata){file->manifest.text + pair->key, file->manifest.text + pair->value};
-}
-
-/* The index of the word among n sorted ones, or -1; `at` gives the i-th one's position in the text. */
-static int64_t find(const tni_manifest *m, const char *word, int64_t n, uint32_t (*at)(const tni_manifest *, int64_t))
-{
-    for (int64_t low = 0, high = n; low < high;) {
-        int64_t middle = low + (high - low) / 2;
-        int order = strcmp(m->text + at(m, middle), word);
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return -1;
-}
-
-static uint32_t name_at(const tni_manifest *m, int64_t i)
-{
-    return m->entries[i].name;
-}
-
-static uint32_t key_at(const tni_manifest *m, int64_t i)
-{
-    return m->pairs[i].key;
 }
 
 tn_tensor *tn_safetensors_find(const tn_safetensors *file, const char *name)

@@ -153,7 +153,7 @@ tn_status tn_save(const tn_module *module, const char *path)
     tn_grad_mode mode = tn_no_grad();
     if (!tni_weights_add(&saving, module, "") &&
         tn_save_safetensors(path, saving.tensors, saving.n,
-                            &(tn_safetensors_options){.metadata = &metadata, .n_metadata = 1}))
+                            &(tn_safetensors_options){.metadata = &metadata, .n_metadata = 1, .sum = true}))
         tn_error_rename("save", NULL);
     tn_grad_mode_restore(mode);
     tni_saving_free(&saving);
@@ -168,9 +168,9 @@ tn_status tn_load(tn_module *module, const char *path)
         return TN_FAIL_NULL("load", module ? 2 : 1, module ? "path" : "module");
     tni_weights_plan plan = {0};
     tn_scope scope = tn_scope_begin();
-    tn_safetensors *file = tn_load_safetensors(path, NULL);
+    tn_safetensors *file = tn_load_safetensors(path, &(tn_safetensors_options){.verify = true});
     bool checkpoint = file && tni_is_checkpoint(file);
-    if (checkpoint) {
+    if (checkpoint && !tn_safetensors_metadata_find(file, "sum")) { /* which is then the error */
         tn_drop(&file);
         file = tn_load_safetensors(path, &(tn_safetensors_options){.sum = true});
     }

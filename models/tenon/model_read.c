@@ -104,11 +104,21 @@ static void check_sizes(const source *from, model *it)
     }
 }
 
+static bool is_checkpoint(const source *from)
+{
+    const char *format = text_of(from, "format", false);
+    if (!format || strcmp(format, "checkpoint") != 0)
+        return false;
+    TN_FAIL(TN_ERROR_DATA, function,
+            "'%s' is a checkpoint, needed the net: model.safetensors beside it, or the folder of the run", from->path);
+    return true;
+}
+
 void model_load(model *it, const char *path)
 {
-    source from = {tn_load_safetensors(path, NULL), path};
+    source from = {tn_load_safetensors(path, &(tn_safetensors_options){.verify = true}), path};
     *it = (model){.classes = 0};
-    if (!from.file)
+    if (!from.file || is_checkpoint(&from))
         return;
     read_whole(&from, "tenon.inputs", 1, &it->shape.inputs);
     read_value(&from, "tenon.hidden",

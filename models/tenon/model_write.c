@@ -75,7 +75,8 @@ static void write_file(const model *it, const char *path, strings *s)
     tn_named_tensor *tensors = malloc((size_t)n * sizeof *tensors + 1);
     if (names && tensors) {
         list_tensors(it, tensors, names);
-        tn_save_safetensors(path, tensors, n, &(tn_safetensors_options){.metadata = s->list, .n_metadata = s->n});
+        const tn_safetensors_options options = {.metadata = s->list, .n_metadata = s->n, .sum = true};
+        tn_save_safetensors(path, tensors, n, &options);
     } else {
         TN_FAIL(TN_ERROR_MEMORY, "save_model", "no memory for %" PRId64 " names", n);
     }

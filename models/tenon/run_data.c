@@ -149,10 +149,15 @@ static tn_dataset *load_npy(const input_file *file, const data_options *asked, t
     return tn_tensor_dataset(x, labels_of(tn_load_npy(asked->labels), asked->labels, asked, dtype));
 }
 
+static tn_safetensors *load_tensors(const char *path)
+{
+    return tn_load_safetensors(path, &(tn_safetensors_options){.verify = true});
+}
+
 static tn_dataset *load_safetensors(const input_file *file, const data_options *asked, tn_dtype dtype)
 {
     const char *path = input_file_path(file);
-    tn_safetensors *all = tn_load_safetensors(path, NULL);
+    tn_safetensors *all = load_tensors(path);
     tn_tensor *x = tn_safetensors_find(all, "x"), *y = tn_safetensors_find(all, "y");
     if (!x || !y) {
         if (!tn_error_code())
@@ -263,7 +268,7 @@ tn_tensor *data_load_inputs(const input_file *file, const data_options *asked, c
     if (file->kind == FILE_CSV) {
         found = load_csv_inputs(path, asked, known);
     } else {
-        tn_safetensors *all = file->kind == FILE_SAFETENSORS ? tn_load_safetensors(path, NULL) : NULL;
+        tn_safetensors *all = file->kind == FILE_SAFETENSORS ? load_tensors(path) : NULL;
         tn_tensor *x = all ? tn_safetensors_find(all, "x") : tn_error_code() ? NULL : tn_load_npy(path);
         if (all && !x)
             TN_FAIL(TN_ERROR_NAME, function, "'%s' has no tensor 'x'", path);

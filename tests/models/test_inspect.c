@@ -38,10 +38,18 @@ static void safetensors(void **state)
     const tn_named_tensor tensors[] = {{"0.weight", tn_ones((int64_t[]){2, 3}, 2, TN_FLOAT32)},
                                        {"step", tn_zeros(NULL, 0, TN_INT64)}};
     const tn_metadata metadata[] = {{"kind", "a \"test\""}};
-    const tn_safetensors_options summed = {metadata, 1, true};
+    const tn_safetensors_options summed = {.metadata = metadata, .n_metadata = 1, .sum = true};
     assert_int_equal(tn_save_safetensors(shell_path("plain.safetensors"), tensors, 2, NULL), TN_OK);
     assert_int_equal(tn_save_safetensors(shell_path("sum.safetensors"), tensors, 2, &summed), TN_OK);
+    const tn_metadata checkpoint[] = {{"format", "checkpoint"}};
+    const tn_safetensors_options bare = {.metadata = checkpoint, .n_metadata = 1};
+    assert_int_equal(tn_save_safetensors(shell_path("bare.safetensors"), tensors, 2, &bare), TN_OK);
+    const tn_metadata word[] = {{"sum", "total"}};
+    const tn_safetensors_options worded = {.metadata = word, .n_metadata = 1};
+    assert_int_equal(tn_save_safetensors(shell_path("worded.safetensors"), tensors, 2, &worded), TN_OK);
     tn_scope_end(scope);
+    shell_expect(1, "'bare.safetensors': found no checksum, which a checkpoint has", "tenon inspect bare.safetensors");
+    shell_expect(1, "'worded.safetensors': found a checksum that is not", "tenon inspect worded.safetensors");
     shell_expect(0, "safetensors, |2 tensors, 7 elements\n|0.weight|float32|[2, 3]|1|1|1|step|int64|[]",
                  "tenon inspect plain.safetensors");
     shell_expect(0, ", checksum right|metadata|kind|a \"test\"|sum", "tenon inspect sum.safetensors");
@@ -50,6 +58,11 @@ static void safetensors(void **state)
     shell("n=$(($(wc -c <sum.safetensors) - 1)); { head -c $n sum.safetensors; printf x; } >flipped");
     shell_expect(1, "tenon inspect: 'flipped': found a checksum that is not the file's", "tenon inspect flipped");
     assert_non_null(strstr(shell_last.out, "checksum WRONG"));
+    shell("sed 's/\"sum\":\"./\"sum\":\"G/' sum.safetensors >digit");
+    shell_expect(1, "'digit': found a checksum that is not the file's", "tenon inspect digit");
+    assert_non_null(strstr(shell_last.out, "checksum WRONG"));
+    shell_expect(1, "'digit': found a checksum that is not the file's", "tenon inspect --json digit");
+    assert_non_null(strstr(shell_last.out, "\"checksum\":\"wrong\""));
     shell("head -c 100 sum.safetensors >cut.safetensors; gzip -c plain.safetensors >packed.safetensors");
     shell_expect(1, "'cut.safetensors' is truncated", "tenon inspect cut.safetensors");
     shell_expect(1, "gzip", "tenon inspect packed.safetensors");

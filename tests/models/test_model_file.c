@@ -1,9 +1,10 @@
-/* The file of a trained net holds buffers too: all that PyTorch's load_state_dict asks for. */
+/* The file of a trained net holds buffers too, all that PyTorch's load_state_dict asks for, and shows any damage. */
 #include <string.h>
 #include <tenon/tenon.h>
 
 #include "model_file.h"
 #include "support/errors.h"
+#include "support/memory_files.h"
 #include "support/scratch.h"
 
 static tn_module *normed(uint64_t seed)
@@ -39,8 +40,62 @@ static void buffers(void **state)
     tn_scope_end(scope);
 }
 
+static bool equal(const model *a, const model *b)
+{
+    return tn_equal(tn_parameter(a->net, 0), tn_parameter(b->net, 0)) && a->task == b->task &&
+           a->classes == b->classes && a->shape.activation == b->shape.activation && tn_equal(a->mean, b->mean) &&
+           tn_equal(a->scale, b->scale) && strcmp(a->label, b->label) == 0 &&
+           strcmp(a->columns[0], b->columns[0]) == 0 && strcmp(a->class_names[1], b->class_names[1]) == 0;
+}
+
+/* Every bit of a file, flipped: it is refused, or all that it says is read as it was. */
+static void damaged(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    memory_files_begin();
+    const char *classes[] = {"no", "yes"}, *columns[] = {"width"};
+    const int64_t one = 1;
+    const model saved = {.shape = {.inputs = 1, .outputs = 1, .activation = 2},
+                         .dtype = TN_FLOAT32,
+                         .net = tn_mlp((int64_t[]){1, 1}, 2, TN_FLOAT32),
+                         .label = "kind",
+                         .mean = tn_full(&one, 1, tn_float(0.5), TN_FLOAT32),
+                         .scale = tn_full(&one, 1, tn_float(2), TN_FLOAT32),
+                         .classes = 2,
+                         .class_names = classes,
+                         .columns = columns};
+    char file[4096];
+    size_t bytes;
+    model_save(&saved, "/net");
+    assert_string_equal(tn_error_message(), "");
+    const char *whole = memory_file("/net", &bytes);
+    assert_true(bytes < sizeof file);
+    memcpy(file, whole, bytes);
+    int taken = 0;
+    for (size_t bit = 0; bit < 8 * bytes; bit++) {
+        tn_scope inner = tn_scope_begin();
+        model found;
+        file[bit / 8] ^= (char)(1 << bit % 8);
+        memory_file_put("/net", file, bytes);
+        file[bit / 8] ^= (char)(1 << bit % 8);
+        model_load(&found, "/net");
+        if (tn_error_code() == TN_OK) {
+            taken++;
+            if (!equal(&saved, &found))
+                fail_msg("bit %d of byte %d was flipped, and another net was read", (int)bit % 8, (int)bit / 8);
+            model_free(&found);
+        }
+        tn_error_clear();
+        tn_scope_end(inner);
+    }
+    memory_files_end();
+    assert_in_range(taken, 0, 24); /* the key "sum" has 24 bits */
+    tn_scope_end(scope);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test(buffers)};
+    const struct CMUnitTest tests[] = {test(buffers), test(damaged)};
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

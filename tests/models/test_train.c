@@ -55,6 +55,9 @@ static void moons(void **state)
     shell_expect(0, "class,p_0,p_1\n", "tenon predict whole - <points.csv");
     shell_expect(0, "0.weight|float32|[16, 2]", "tenon inspect whole/model.safetensors");
     shell_expect(0, "checksum right", "tenon inspect whole/last.safetensors");
+    shell_expect(0, "checksum right", "tenon inspect whole/model.safetensors");
+    shell_expect(1, "'whole/last.safetensors' is a checkpoint|model.safetensors beside it, or the folder of the run",
+                 "tenon eval whole/last.safetensors moons");
 }
 
 /* Points to judge by are made as the run's unless it is asked otherwise, or there is no run.json to say how. */

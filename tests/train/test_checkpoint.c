@@ -307,7 +307,7 @@ static void what_does_not_fit(void **state)
 
     assert_int_equal(tn_save(one.net, scratch_path), TN_OK);
     to = all_of(&one);
-    refuses(&one, &to, TN_ERROR_DATA, "has no checksum");
+    refuses(&one, &to, TN_ERROR_DATA, "is no checkpoint: its metadata have no format");
     const tn_metadata newer[] = {{"format", "checkpoint"}, {"version", "2"}}, none = {"format", "pt"};
     tn_save_safetensors(scratch_path, NULL, 0, &(tn_safetensors_options){.metadata = newer, .n_metadata = 2, .sum = 1});
     refuses(&one, &to, TN_ERROR_DATA, "is a checkpoint of version 2, needed 1");

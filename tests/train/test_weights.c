@@ -6,6 +6,7 @@
 #include <tenon/tenon.h>
 
 #include "support/errors.h"
+#include "support/memory_files.h"
 #include "support/scratch.h"
 
 static tn_module *net(uint64_t seed)
@@ -149,6 +150,38 @@ static void tied(void **state)
     tn_scope_end(scope);
 }
 
+/* Every bit of a saved file, flipped: it is refused, or was of no consequence (such as one of the key of the sum). */
+static void damaged(void **state)
+{
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    memory_files_begin();
+    tn_module *small = tn_mlp((int64_t[]){1, 2}, 2, TN_FLOAT32), *other = tn_mlp((int64_t[]){1, 2}, 2, TN_FLOAT32);
+    tn_data_f32_mut(tn_parameter(small, 0))[0] = 0.75f;
+    assert_int_equal(tn_save(small, "/net"), TN_OK);
+    char file[2048];
+    size_t bytes;
+    const char *whole = memory_file("/net", &bytes);
+    assert_true(bytes < sizeof file);
+    memcpy(file, whole, bytes);
+    int taken = 0;
+    for (size_t bit = 0; bit < 8 * bytes; bit++) {
+        tn_scope inner = tn_scope_begin();
+        file[bit / 8] ^= (char)(1 << bit % 8);
+        memory_file_put("/net", file, bytes);
+        file[bit / 8] ^= (char)(1 << bit % 8);
+        tn_data_f32_mut(tn_parameter(other, 0))[0] = 0;
+        if (tn_load(other, "/net") == TN_OK && !equal(small, other))
+            fail_msg("bit %d of byte %d was flipped, and other weights were read", (int)bit % 8, (int)bit / 8);
+        taken += tn_error_code() == TN_OK;
+        tn_error_clear();
+        tn_scope_end(inner);
+    }
+    memory_files_end();
+    assert_in_range(taken, 0, 24); /* "sum" has 24 bits */
+    tn_scope_end(scope);
+}
+
 static void without_memory(void **state)
 {
     (void)state;
@@ -180,6 +213,6 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test(comes_back), test(through_views), test(what_does_not_fit), test(tied),
-                                       test(without_memory)};
+                                       test(damaged), test(without_memory)};
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

@@ -57,6 +57,7 @@ typedef struct tn_safetensors_options {
     /* __metadata__.sum holds the CRC-32 of the whole file, its own eight hex digits taken as zeros. Writing: add it as
      * the last string. Reading: refuse a file without it, or with another. */
     bool sum;
+    bool verify; /* reading: as sum, but of a file that has such a string alone; one without is taken as it is */
 } tn_safetensors_options;
 
 /* Reads all of a file. Strict: the tensors' bytes tile the data exactly, names and keys are unique, names hold no zero

@@ -22,14 +22,16 @@
 TN_BEGIN
 
 /* Writes parameters and buffers by the names of PyTorch's state_dict ("0.weight", "1.running_mean"): a file that
- * safetensors.torch.load_file reads and load_state_dict takes.
+ * safetensors.torch.load_file reads and load_state_dict takes. Its metadata hold "format", "pt", and "sum", the
+ * checksum of tn_safetensors_options.
  * errors  common; TN_ERROR_DTYPE (one that safetensors do not have), TN_ERROR_DEVICE (on meta)
  * cost    O(bytes)
  * source  torch.nn.Module.state_dict, safetensors' save_file */
 TN_API tn_status tn_save(const tn_module *module, const char *path);
 
 /* Reads them back, from such a file, whoever wrote it, or from a checkpoint. The file has each tensor of the module, of
- * its shape and dtype, and no other; of a checkpoint that holds for the part of the model.
+ * its shape and dtype, and no other; of a checkpoint that holds for the part of the model. Where its metadata
+ * have a "sum" that must be right: a file that was damaged since is refused.
  * errors  common
  * cost    O(bytes), twice the memory of the weights on the way
  * source  torch.nn.Module.load_state_dict(strict=True) */
