@@ -209,8 +209,8 @@ tn_status tni_csv_begin(tni_csv *c, const tni_input *input, char delimiter, char
         c->data_line = c->line;
         if (!skip_blank_lines(c))
             return INPUT_FAIL(c->input,
-                              "line %" PRId64 ", column 1: there is a header and no row below it: the file is "
-                              "empty",
+                              "line %" PRId64 ", column 1: there is a header and no row below it, needed rows of "
+                              "numbers",
                               c->line);
         return TN_OK;
     }

@@ -8,6 +8,7 @@
 #include "csv.h"
 #include "dataset.h"
 #include "decimal.h"
+#include "safetensors.h"
 #include "words.h"
 
 static const char function[] = "load_csv";
@@ -17,7 +18,10 @@ typedef struct plan {
     const tn_csv_options *options;
     int64_t label; /* its column; -1: none */
     bool words;    /* labels are words */
-    int64_t classes;
+    int64_t classes, features;
+    int64_t *slots; /* of each column its place in x, -1: none; NULL: all but the label's are there */
+    unsigned kinds; /* of TN_CSV_LABELS: those that occur */
+    tni_field fraction; /* the first label that is a number and no whole one */
     tni_span *names; /* of the header's fields, while it is read */
     tni_table table; /* of classes that are words */
     void *x;         /* NULL while fields are checked */
@@ -73,6 +77,117 @@ static tn_status read_class(plan *p, const tni_field *f, int64_t *class)
     return TN_OK;
 }
 
+/* Of TN_CSV_LABELS: what a label is. Whole numbers are those that a double holds exactly. */
+enum { LABEL_WORD = 1, LABEL_WHOLE = 2, LABEL_FRACTION = 4 };
+
+static unsigned label_kind(tni_span label, int64_t *value)
+{
+    double number;
+    if (tni_decimal(label.text, label.length, false, &number) != TNI_DECIMAL_OK)
+        return LABEL_WORD;
+    if (!isfinite(number) || number != floor(number))
+        return LABEL_FRACTION;
+    if (fabs(number) >= 0x1p53)
+        return LABEL_WORD;
+    *value = (int64_t)number;
+    return LABEL_WHOLE;
+}
+
+/* A label's number in the table. Among names that are given, "1.0" is "1", too. */
+static tn_status read_label(plan *p, const tni_field *f, int64_t *class)
+{
+    const tni_span label = {f->text, f->length};
+    char text[24];
+    int64_t value, known = p->table.n;
+    if (p->options->class_names && tni_table_find(&p->table, label, false) < 0 &&
+        label_kind(label, &value) == LABEL_WHOLE) {
+        const int length = snprintf(text, sizeof text, "%" PRId64, value);
+        *class = tni_table_find(&p->table, (tni_span){text, (size_t)length}, false);
+        if (*class >= 0)
+            return TN_OK;
+    }
+    if (read_word(p, f, class))
+        return tn_error_code();
+    if (p->table.n > known) {
+        const unsigned kind = label_kind(label, &value);
+        if (kind == LABEL_FRACTION && !(p->kinds & LABEL_FRACTION))
+            p->fraction = *f;
+        p->kinds |= kind;
+    }
+    return TN_OK;
+}
+
+typedef struct numbered {
+    int64_t value;
+    int64_t index; /* in the table */
+} numbered;
+
+static int compare_values(const void *a, const void *b, void *context)
+{
+    const numbered *p = a, *q = b;
+    (void)context;
+    return (p->value > q->value) - (p->value < q->value);
+}
+
+/* The distinct ones, in order, as names of classes; 0, 1, ... have none. */
+static void name_numbers(plan *p, tn_dataset *dataset, const numbered *all)
+{
+    enum { DIGITS = 24 };
+    const int64_t n = dataset->n_classes;
+    const size_t bytes = (size_t)n * DIGITS, span_bytes = (size_t)n * sizeof(tni_span);
+    char *text = tn_allocate(bytes, function);
+    tni_span *spans = tn_allocate(span_bytes, function);
+    for (int64_t i = 0; text && spans && i < p->table.n; i++) {
+        const int64_t class = p->table.ranks[all[i].index];
+        char *to = text + class * DIGITS;
+        spans[class] = (tni_span){to, (size_t)snprintf(to, DIGITS, "%" PRId64, all[i].value)};
+    }
+    if (text && spans)
+        tni_words_make(&dataset->classes, spans, n, function);
+    tn_deallocate(text, bytes);
+    tn_deallocate(spans, span_bytes);
+}
+
+static tn_status sort_numbers(plan *p, tn_dataset *dataset)
+{
+    const size_t bytes = (size_t)p->table.n * sizeof(numbered);
+    numbered *all = tn_allocate(bytes, function);
+    p->table.ranks = all ? tn_allocate((size_t)p->table.room * sizeof *p->table.ranks, function) : NULL;
+    for (int64_t i = 0; p->table.ranks && i < p->table.n; i++) {
+        all[i].index = i;
+        label_kind(p->table.spans[i], &all[i].value);
+    }
+    if (p->table.ranks) {
+        int64_t class = 0;
+        tni_sort(all, p->table.n, sizeof *all, compare_values, NULL);
+        for (int64_t i = 0; i < p->table.n; i++) {
+            class += i > 0 && all[i].value != all[i - 1].value;
+            p->table.ranks[all[i].index] = (uint32_t)class;
+        }
+        dataset->n_classes = class + 1;
+        if (all[0].value != 0 || all[p->table.n - 1].value != class)
+            name_numbers(p, dataset, all);
+    }
+    tn_deallocate(all, bytes);
+    return tn_error_code();
+}
+
+static tn_status finish_labels(plan *p, tn_dataset *dataset)
+{
+    if (p->options->class_names) {
+        dataset->n_classes = dataset->classes.n;
+        return TN_OK;
+    }
+    if (p->kinds & LABEL_WORD) {
+        tni_table_sort(&p->table, &dataset->classes);
+        dataset->n_classes = dataset->classes.n;
+        return tn_error_code();
+    }
+    if (p->kinds & LABEL_FRACTION)
+        return tni_csv_wrong(&p->csv, &p->fraction, "is a label that is no class, needed a whole number or a word");
+    return sort_numbers(p, dataset);
+}
+
 /* The first label decides what labels are. */
 static void begin_labels(plan *p, const tni_field *f)
 {
@@ -84,12 +199,15 @@ static tn_status take_field(void *context, int64_t row, const tni_field *f)
 {
     plan *p = context;
     double value;
-    int64_t class = 0, features = p->csv.columns - (p->label >= 0);
+    int64_t class = 0, slot = p->slots ? p->slots[f->column] : f->column - (p->label >= 0 && f->column > p->label);
+    const tn_csv_target target = p->options->target;
     bool is_label = f->column == p->label;
-    if (is_label && p->options->target == TN_CSV_CLASSES) {
-        if (row == 0 && !p->x)
+    if (is_label ? target == TN_CSV_SKIPPED : slot < 0)
+        return TN_OK;
+    if (is_label && target != TN_CSV_NUMBERS) {
+        if (row == 0 && !p->x && target == TN_CSV_CLASSES)
             begin_labels(p, f);
-        if (read_class(p, f, &class))
+        if ((target == TN_CSV_LABELS ? read_label : read_class)(p, f, &class))
             return tn_error_code();
         if (p->x)
             ((int64_t *)p->y)[row] = p->table.ranks ? p->table.ranks[class] : class;
@@ -100,7 +218,7 @@ static tn_status take_field(void *context, int64_t row, const tni_field *f)
     if (p->x && is_label)
         put_number(p, p->y, row, value);
     else if (p->x)
-        put_number(p, p->x, row * features + f->column - (p->label >= 0 && f->column > p->label), value);
+        put_number(p, p->x, row * p->features + slot, value);
     return TN_OK;
 }
 
@@ -127,29 +245,85 @@ bool tni_csv_whole_number(const char *text, int64_t *value)
     return true;
 }
 
-static tn_status find_label(plan *p, const tni_words *names)
+/* ": 'a', 'b'" of the header, or what it is that there is none. */
+static const char *list_names(const tni_words *names, char *text, size_t size)
 {
-    const char *label = p->options->label;
-    char text[TNI_SHOWN];
-    p->label = -1;
-    if (!label)
-        return TN_OK;
-    for (int64_t i = 0; i < names->n; i++)
-        if (strcmp(names->word[i], label) == 0) {
-            if (p->label >= 0)
-                return tni_input_fail(p->csv.input, TN_ERROR_NAME, __FILE__, __LINE__,
-                                      "has two columns '%s', give the number of one",
-                                      tni_shown(text, label, strlen(label)));
-            p->label = i;
+    char name[TNI_SHOWN];
+    size_t used = 0;
+    if (names->n == 0)
+        return ", and no header";
+    for (int64_t i = 0; i < names->n; i++) {
+        const int more = snprintf(text + used, size - used, "%s'%s'", i ? ", " : ": ",
+                                  tni_shown(name, names->word[i], strlen(names->word[i])));
+        if ((size_t)more + 5 > size - used) {
+            snprintf(text + used, size - used, ", ...");
+            break;
         }
-    int64_t number;
-    if (p->label < 0 && tni_csv_whole_number(label, &number) && number < p->csv.columns && number >= -p->csv.columns)
-        p->label = number < 0 ? number + p->csv.columns : number;
-    return p->label >= 0 ? TN_OK
-                         : tni_input_fail(p->csv.input, TN_ERROR_NAME, __FILE__, __LINE__,
-                                          "has no column '%s' for the labels among its %" PRId64 "%s",
-                                          tni_shown(text, label, strlen(label)), p->csv.columns,
-                                          p->csv.has_header ? "" : ", and no header");
+        used += (size_t)more;
+    }
+    return text;
+}
+
+/* The column of that name or number; -1 with an error. `what`: " for the labels" or "". */
+static int64_t find_column(plan *p, const tni_words *names, const char *column, const char *what)
+{
+    char text[TNI_SHOWN], list[160];
+    int64_t found = -1, number;
+    for (int64_t i = 0; i < names->n; i++)
+        if (strcmp(names->word[i], column) == 0) {
+            if (found >= 0) {
+                tni_input_fail(p->csv.input, TN_ERROR_NAME, __FILE__, __LINE__,
+                               "has two columns '%s', give the number of one",
+                               tni_shown(text, column, strlen(column)));
+                return -1;
+            }
+            found = i;
+        }
+    if (found < 0 && tni_csv_whole_number(column, &number) && number < p->csv.columns && number >= -p->csv.columns)
+        found = number < 0 ? number + p->csv.columns : number;
+    if (found < 0)
+        tni_input_fail(p->csv.input, TN_ERROR_NAME, __FILE__, __LINE__,
+                       "has no column '%s'%s among its %" PRId64 "%s", tni_shown(text, column, strlen(column)), what,
+                       p->csv.columns, list_names(names, list, sizeof list));
+    return found;
+}
+
+static tn_status find_label(plan *p, tn_dataset *dataset)
+{
+    const tni_words *names = &dataset->columns;
+    p->label = -1;
+    if (!p->options->label)
+        return TN_OK;
+    p->label = find_column(p, names, p->options->label, " for the labels");
+    if (p->label >= 0 && names->n > 0)
+        tni_words_make(&dataset->label, &(tni_span){names->word[p->label], strlen(names->word[p->label])}, 1, function);
+    return tn_error_code();
+}
+
+/* The places in x of the columns that are asked for. */
+static tn_status find_columns(plan *p, const tni_words *names)
+{
+    const tn_csv_options *o = p->options;
+    char text[TNI_SHOWN];
+    p->features = o->usecols ? o->n_usecols : p->csv.columns - (p->label >= 0);
+    if (!o->usecols)
+        return TN_OK;
+    p->slots = tn_allocate((size_t)p->csv.columns * sizeof *p->slots, function);
+    for (int64_t i = 0; p->slots && i < p->csv.columns; i++)
+        p->slots[i] = -1;
+    for (int64_t i = 0; p->slots && i < o->n_usecols; i++) {
+        const int64_t column = o->usecols[i] ? find_column(p, names, o->usecols[i], "") : -1;
+        if (!o->usecols[i])
+            return TN_FAIL_NULL(function, 2, "options.usecols[i]");
+        if (column < 0)
+            return tn_error_code();
+        if (column == p->label || p->slots[column] >= 0)
+            return tni_input_fail(p->csv.input, TN_ERROR_NAME, __FILE__, __LINE__, "is asked for column '%s' %s",
+                                  tni_shown(text, o->usecols[i], strlen(o->usecols[i])),
+                                  column == p->label ? "among the features, and for the labels" : "twice");
+        p->slots[column] = i;
+    }
+    return tn_error_code();
 }
 
 /* The header's names: copied, and without the label's once that is known. */
@@ -171,20 +345,36 @@ static tn_status read_names(plan *p, tni_words *names)
     return tn_error_code();
 }
 
-static void drop_label_name(const plan *p, tni_words *names)
+/* The names of the columns of x, in its order. */
+static tn_status keep_names(const plan *p, tni_words *names)
 {
-    if (p->label < 0 || names->n == 0)
-        return;
-    memmove(names->word + p->label, names->word + p->label + 1,
-            (size_t)(names->n - p->label - 1) * sizeof *names->word);
-    names->n--;
+    if (names->n == 0 || (p->label < 0 && !p->slots))
+        return TN_OK;
+    const size_t bytes = (size_t)p->features * sizeof *names->word;
+    char **kept = tn_allocate(bytes, function);
+    for (int64_t i = 0; kept && i < names->n; i++) {
+        const int64_t slot = p->slots ? p->slots[i] : i == p->label ? -1 : i - (i > p->label);
+        if (slot >= 0)
+            kept[slot] = names->word[i];
+    }
+    if (kept) {
+        memcpy(names->word, kept, bytes);
+        names->n = p->features;
+    }
+    tn_deallocate(kept, bytes);
+    return tn_error_code();
+}
+
+static bool makes_classes(const plan *p)
+{
+    return p->options->target == TN_CSV_CLASSES || p->options->target == TN_CSV_LABELS;
 }
 
 /* The classes that labels have to be among, in their order. */
 static tn_status given_classes(plan *p, tni_words *classes)
 {
     const char *const *names = p->options->class_names;
-    if (!names || p->options->target != TN_CSV_CLASSES)
+    if (!names || !makes_classes(p))
         return TN_OK;
     size_t bytes = (size_t)p->options->classes * sizeof(tni_span);
     tni_span *spans = tn_allocate(bytes, function);
@@ -204,13 +394,15 @@ static tn_status given_classes(plan *p, tni_words *classes)
 /* Everything that may be wrong is found before x is made. */
 static tn_status check_fields(plan *p, tn_dataset *dataset)
 {
-    if (read_names(p, &dataset->columns) || find_label(p, &dataset->columns) || given_classes(p, &dataset->classes))
+    if (read_names(p, &dataset->columns) || find_label(p, dataset) ||
+        find_columns(p, &dataset->columns) || given_classes(p, &dataset->classes))
         return tn_error_code();
     if (p->csv.columns == 1 && p->label >= 0)
         return INPUT_FAIL(p->csv.input, "line 1, column 1: the only column is the labels', needed another one");
-    drop_label_name(p, &dataset->columns);
-    if (tni_csv_walk(&p->csv, take_field, p))
+    if (keep_names(p, &dataset->columns) || tni_csv_walk(&p->csv, take_field, p))
         return tn_error_code();
+    if (p->label >= 0 && p->options->target == TN_CSV_LABELS)
+        return finish_labels(p, dataset);
     if (p->words && !p->options->class_names && tni_table_sort(&p->table, &dataset->classes))
         return tn_error_code();
     if (p->label >= 0 && p->options->target == TN_CSV_CLASSES)
@@ -221,11 +413,11 @@ static tn_status check_fields(plan *p, tn_dataset *dataset)
 static tn_status fill(plan *p, tn_dataset *dataset)
 {
     tn_device cpu = {TN_CPU, 0};
-    int64_t rows = p->csv.rows, features = p->csv.columns - (p->label >= 0);
-    bool classes = p->options->target == TN_CSV_CLASSES;
-    tn_tensor *x = tn_empty_on((int64_t[]){rows, features}, 2, p->options->dtype, cpu), *y = NULL;
+    int64_t rows = p->csv.rows;
+    bool classes = makes_classes(p);
+    tn_tensor *x = tn_empty_on((int64_t[]){rows, p->features}, 2, p->options->dtype, cpu), *y = NULL;
     dataset->x = tn_object_keep(x);
-    if (p->label >= 0) {
+    if (p->label >= 0 && p->options->target != TN_CSV_SKIPPED) {
         y = tn_empty_on(&rows, 1, classes ? TN_INT64 : p->options->dtype, cpu);
         dataset->y = tn_object_keep(y);
     }
@@ -260,6 +452,9 @@ static tn_status check_options(const tn_csv_options *o)
         return TN_FAIL(TN_ERROR_DTYPE, function, "dtype is %s, needed float32 or float64", tn_dtype_name(o->dtype));
     if (tni_csv_check_marks(function, o))
         return tn_error_code();
+    if (o->usecols ? o->n_usecols < 1 : o->n_usecols != 0)
+        return TN_FAIL(TN_ERROR_ARGUMENT, function, "n_usecols is %" PRId64 ", needed %s", o->n_usecols,
+                       o->usecols ? "1 or more" : "0 without usecols");
     if (o->classes < 0 || o->classes > TN_MAX_CLASSES || (o->class_names && o->classes == 0))
         return TN_FAIL(TN_ERROR_ARGUMENT, function, "classes is %" PRId64 ", needed %d to %d", o->classes,
                        o->class_names != NULL, TN_MAX_CLASSES);
@@ -284,6 +479,7 @@ tn_dataset *tn_load_csv(const char *path, const tn_csv_options *options)
         !tni_csv_begin(&p.csv, &input, p.options->delimiter, p.options->comment, p.options->header, NULL, NULL) &&
         !check_fields(&p, dataset))
         fill(&p, dataset);
+    tn_deallocate(p.slots, p.slots ? (size_t)p.csv.columns * sizeof *p.slots : 0);
     tni_table_free(&p.table);
     tni_input_close(&input);
     if (tn_error_code())

@@ -11,6 +11,7 @@ static void destroy(void *object)
     tn_release(&dataset->y);
     tni_words_free(&dataset->columns);
     tni_words_free(&dataset->classes);
+    tni_words_free(&dataset->label);
     if (dataset->functions.destroy)
         dataset->functions.destroy(dataset->context);
 }
@@ -125,6 +126,11 @@ static const char *word_at(const tni_words *words, int64_t i)
 const char *tn_dataset_column_name(const tn_dataset *dataset, int64_t column)
 {
     return ready(dataset, "dataset_column_name") ? word_at(&dataset->columns, column) : NULL;
+}
+
+const char *tn_dataset_label_name(const tn_dataset *dataset)
+{
+    return ready(dataset, "dataset_label_name") ? word_at(&dataset->label, 0) : NULL;
 }
 
 int64_t tn_dataset_class_count(const tn_dataset *dataset)

@@ -14,7 +14,7 @@ struct tn_dataset {
     int64_t size;     /* of one with a function */
     tn_dataset_functions functions;
     void *context;
-    tni_words columns, classes;
+    tni_words columns, classes, label; /* label: at most one */
     int64_t n_classes;
 };
 

@@ -121,6 +121,10 @@ const char *tni_looks_like(const tni_input *input)
         {"\x93NUMPY", 6, " (it is an .npy file)"},
         {"\x89PNG", 4, " (it is a PNG image)"},
         {"\xff\xd8\xff", 3, " (it is a JPEG image)"},
+        {"{\"", 2, " (it is JSON)"},
+        {"{\n", 2, " (it is JSON)"},
+        {"{\r", 2, " (it is JSON)"},
+        {"{ ", 2, " (it is JSON)"},
         {"\xff\xfe", 2, " (it is UTF-16: save it as UTF-8)"},
         {"\xfe\xff", 2, " (it is UTF-16: save it as UTF-8)"},
     };

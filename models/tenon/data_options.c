@@ -53,12 +53,6 @@ static int has_option(const char *option)
     return FILES;
 }
 
-void data_complete_file(data_options *asked)
-{
-    asked->delimiter = asked->delimiter < 0 ? 0 : asked->delimiter;
-    asked->header = asked->header < 0 ? 0 : asked->header;
-}
-
 bool data_complete(const char *command, data_options *asked)
 {
     option_row rows[DATA_ROWS];
@@ -72,10 +66,8 @@ bool data_complete(const char *command, data_options *asked)
             report_hint(command);
             return false;
         }
-    if (kind == DATA_FILE) {
-        data_complete_file(asked);
+    if (kind == DATA_FILE)
         return true;
-    }
     asked->samples = asked->samples ? asked->samples : 1000;
     if (kind == DATA_BLOBS) {
         asked->centers = asked->centers ? asked->centers : 3;

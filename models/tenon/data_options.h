@@ -24,7 +24,4 @@ void data_take_over(data_options *asked, const data_options *from);
  * is said in the name of the command. */
 bool data_complete(const char *command, data_options *asked);
 
-/* The same for a name that is a file's in any case. */
-void data_complete_file(data_options *asked);
-
 #endif

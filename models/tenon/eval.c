@@ -146,8 +146,6 @@ static int evaluate(settings *asked)
     judgement found = {.rmse = (double)NAN, .r2 = (double)NAN, .auc = (double)NAN};
     model_load_from(&m, asked->run);
     asked->data.regression = m.task == TASK_REGRESSION;
-    if (!asked->data.label)
-        asked->data.label = m.label;
     tn_dataset *raw = tn_error_code() ? NULL : data_load(&asked->data, m.dtype, &m, &file);
     if (raw)
         judge(&m, raw, &found);
@@ -159,7 +157,7 @@ static int evaluate(settings *asked)
         write_text(&m, &found);
     model_free(&m);
     input_file_close(&file);
-    return EXIT_DONE;
+    return file.misused ? EXIT_MISUSED : EXIT_DONE;
 }
 
 static const command_text text = {

@@ -2,10 +2,12 @@
 #include "input_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tenon/extend.h>
 #include <tenon/file.h>
 #include <unistd.h>
@@ -32,17 +34,16 @@ static bool write_all(int to, const char *data, size_t bytes)
 }
 
 /* The copy has no name in a folder any more, only that of its descriptor. */
-static void copy_standard_input(input_file *file, const char *function)
+static void copy_stream(input_file *file, int from, const char *function)
 {
     char name[] = "/tmp/tenon-XXXXXX", buffer[65536];
     ssize_t n = 0;
-    file->name = "standard input";
     file->copy = mkstemp(name);
     bool done = file->copy >= 0 && unlink(name) == 0;
-    while (done && (n = read(STDIN_FILENO, buffer, sizeof buffer)) != 0)
+    while (done && (n = read(from, buffer, sizeof buffer)) != 0)
         done = n > 0 ? write_all(file->copy, buffer, (size_t)n) : errno == EINTR;
     if (!done)
-        TN_FAIL(TN_ERROR_FILE, function, "copying standard input: %s", strerror(errno));
+        TN_FAIL(TN_ERROR_FILE, function, "copying '%s': %s", file->name, strerror(errno));
     snprintf(file->path, sizeof file->path, "/dev/fd/%d", file->copy);
 }
 
@@ -64,9 +65,16 @@ static enum file_kind kind_of(const input_file *file, const char *function)
 
 void input_file_open(input_file *file, const char *operand, const char *function)
 {
+    struct stat info;
     *file = (input_file){.name = operand, .copy = -1};
-    if (strcmp(operand, "-") == 0 || strcmp(operand, "/dev/stdin") == 0)
-        copy_standard_input(file, function);
+    if (strcmp(operand, "-") == 0 || strcmp(operand, "/dev/stdin") == 0) {
+        file->name = "standard input";
+        copy_stream(file, STDIN_FILENO, function);
+    } else if (stat(operand, &info) == 0 && S_ISFIFO(info.st_mode)) {
+        const int from = open(operand, O_RDONLY);
+        copy_stream(file, from, function);
+        close(from);
+    }
     file->kind = kind_of(file, function);
 }
 

@@ -1,7 +1,9 @@
 /* A file that a command is given: which format it is of, by what stands at its beginning, else by its name; and
- * standard input, "-", which is copied first so that it can be looked into and read twice. */
+ * standard input, "-", or a pipe, which are copied first so that they can be looked into and read twice. */
 #ifndef TENON_INPUT_FILE_H
 #define TENON_INPUT_FILE_H
+
+#include <stdbool.h>
 
 enum file_kind { FILE_CSV, FILE_NPY, FILE_SAFETENSORS };
 
@@ -12,6 +14,7 @@ typedef struct input_file {
     char path[64];    /* of the copy; "" without one */
     int copy;         /* its descriptor, -1 without one */
     enum file_kind kind;
+    bool misused; /* an option does not belong to its kind: the error that is pending */
 } input_file;
 
 /* Looks into the file. An error, such as a file that is not there, is pending afterwards; `function` is named in it. */

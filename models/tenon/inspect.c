@@ -33,8 +33,14 @@ static void inspect_safetensors(inspection *found, const char *path)
 /* Without --label a column of words is refused; then the last and the first one are tried as that of the labels. */
 static void inspect_csv(inspection *found, const char *path, const inspect_settings *asked)
 {
-    static const char delimiters[] = ",;\t";
-    tn_csv_options options = {.dtype = TN_FLOAT64, .delimiter = delimiters[asked->delimiter], .label = asked->label};
+    tn_csv_options options = {.dtype = TN_FLOAT64,
+                              .delimiter = asked->delimiter < 0 ? '\0' : ",;\t"[asked->delimiter],
+                              .target = TN_CSV_LABELS,
+                              .header = asked->header < 0 ? TN_CSV_HEADER_AUTO : (tn_csv_header)asked->header};
+    tn_csv_form form = {.columns = 0};
+    if (tn_csv_sniff(path, &options, &form))
+        return;
+    options.delimiter = form.delimiter;
     const char *tried[] = {asked->label, "-1", "0"};
     tn_error first;
     for (int i = 0; i < (asked->label ? 1 : 3); i++) {
@@ -48,8 +54,15 @@ static void inspect_csv(inspection *found, const char *path, const inspect_setti
         if (i < 2 && !asked->label)
             tn_error_clear();
     }
-    if (tn_error_code())
-        tn_error_pop(&first);
+    if (!tn_error_code())
+        return;
+    if (!asked->label && strstr(first.message, "is not a number")) {
+        const size_t length = strlen(first.message);
+        snprintf(first.message + length, sizeof first.message - length,
+                 ": --label COLUMN says where words are%s",
+                 form.header || asked->header >= 0 ? "" : ", --header yes that the first row is a header");
+    }
+    tn_error_pop(&first);
 }
 
 static int inspect(const inspect_settings *asked)
@@ -97,12 +110,12 @@ static const command_text text = {
 
 int command_inspect(int argc, char **argv)
 {
-    inspect_settings asked = {.json = false};
+    inspect_settings asked = {.delimiter = -1, .header = -1};
     const option_row rows[] = {
         row_text("label", "COLUMN", &asked.label,
                  "CSV: the column of labels, by name, or by number from 0 or from -1 backwards"),
-        row_choice("delimiter", "D", &asked.delimiter, delimiter_words,
-                   "CSV: what stands between fields: comma, semicolon or tab (comma)"),
+        row_delimiter(&asked.delimiter),
+        row_header(&asked.header),
         row_json(&asked.json),
     };
     int n = sizeof rows / sizeof *rows;

@@ -10,7 +10,7 @@
 
 typedef struct inspect_settings {
     const char *path, *label;
-    int delimiter;
+    int delimiter, header; /* below 0: not given */
     bool json;
 } inspect_settings;
 

@@ -19,6 +19,7 @@ void model_free(model *it)
 
 bool model_names_of(model *it, tn_dataset *table)
 {
+    it->label_name = tn_dataset_label_name(table);
     if (tn_dataset_column_name(table, 0)) {
         it->columns = malloc((size_t)it->shape.inputs * sizeof *it->columns);
         if (!it->columns)

@@ -18,6 +18,7 @@ typedef struct model {
     tn_module *net;
     int task;
     const char *label;         /* of the column, as it was asked for; NULL: none */
+    const char *label_name;    /* of the column in the header; NULL: it had none */
     tn_tensor *mean, *scale;   /* of the inputs [inputs]; NULL: as they are */
     tn_tensor *y_mean, *y_scale; /* of the target, 0-dim; NULL: as it is */
     int64_t classes;

@@ -131,6 +131,7 @@ void model_load(model *it, const char *path)
     if (tn_error_code())
         return;
     it->label = text_of(&from, "tenon.label", false);
+    it->label_name = text_of(&from, "tenon.label_name", false);
     it->mean = read_numbers(&from, "tenon.mean", it->shape.inputs, 1, it->dtype);
     it->scale = read_numbers(&from, "tenon.scale", it->shape.inputs, 1, it->dtype);
     it->y_mean = read_numbers(&from, "tenon.target_mean", 1, 0, it->dtype);

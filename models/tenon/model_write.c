@@ -104,6 +104,8 @@ void model_save(const model *it, const char *path)
         put(&s, "tenon.classes", classes);
         if (it->label)
             put(&s, "tenon.label", it->label);
+        if (it->label_name)
+            put(&s, "tenon.label_name", it->label_name);
         put_numbers(&s, 0, "tenon.mean", it->mean);
         put_numbers(&s, 1, "tenon.scale", it->scale);
         put_numbers(&s, 2, "tenon.target_mean", it->y_mean);

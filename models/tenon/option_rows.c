@@ -1,6 +1,8 @@
 /* See option_rows.h. */
 #include "option_rows.h"
 
+#include <string.h>
+
 static const char *const header_words[] = {"auto", "yes", "no", NULL}; /* tn_csv_header's order */
 
 const char *const delimiter_words[] = {"comma", "semicolon", "tab", NULL};
@@ -60,12 +62,49 @@ option_row row_json(bool *value)
     return row_flag("json", value, "one JSON object on one line; an error, on standard error, is one too");
 }
 
+/* The marks themselves are words for it, too. */
+static bool parse_delimiter(const option_row *row, const char *text)
+{
+    static const char *const marks[] = {",", ";", "\t", "\\t"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(text, marks[i]) == 0) {
+            *(int *)row->value = i < 3 ? i : 2;
+            return true;
+        }
+    return option_choice.parse(row, text);
+}
+
+static void needed_delimiter(const option_row *row, char *buf, size_t size)
+{
+    option_choice.needed(row, buf, size);
+}
+
+static bool format_delimiter(const option_row *row, char *buf, size_t size)
+{
+    return option_choice.format(row, buf, size);
+}
+
+static const option_kind option_delimiter = {parse_delimiter, needed_delimiter, format_delimiter};
+
+option_row row_delimiter(int *value)
+{
+    static const char help[] = "CSV: what stands between fields: comma, semicolon or tab (by the first row: a comma, "
+                               "if it has one)";
+    option_row row = row_choice("delimiter", "D", value, delimiter_words, help);
+    row.kind = &option_delimiter;
+    return row;
+}
+
+option_row row_header(int *value)
+{
+    return row_choice("header", "H", value, header_words,
+                      "CSV: whether the first row has names: yes, no, auto (if none is a number)");
+}
+
 int add_csv_rows(option_row *rows, data_options *data)
 {
-    rows[0] = row_choice("delimiter", "D", &data->delimiter, delimiter_words,
-                         "CSV: what stands between fields: comma, semicolon or tab (comma)");
-    rows[1] = row_choice("header", "H", &data->header, header_words,
-                         "CSV: whether the first row has names: yes, no, auto (if none is a number)");
+    rows[0] = row_delimiter(&data->delimiter);
+    rows[1] = row_header(&data->header);
     return 2;
 }
 

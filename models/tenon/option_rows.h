@@ -22,12 +22,14 @@ typedef struct data_options {
     int64_t samples, seed, centers, features;
     double noise, factor, cluster_std;
     const char *label, *labels; /* NULL: not given */
-    int delimiter, header;
+    int delimiter, header; /* below 0: not given */
     bool regression;
 } data_options;
 
 enum { DATA_ROWS = 12, NET_ROWS = 3 };
 
+option_row row_delimiter(int *value);
+option_row row_header(int *value);
 int add_csv_rows(option_row *rows, data_options *data); /* how CSV is read */
 int add_data_rows(option_row *rows, data_options *data);
 int add_net_rows(option_row *rows, net_shape *shape, int *dtype);

@@ -13,7 +13,7 @@
 #include "run_data.h"
 
 typedef struct settings {
-    data_options data; /* delimiter and header alone count */
+    data_options data; /* delimiter, header and label alone count */
     const char *run;
 } settings;
 
@@ -100,7 +100,7 @@ static int predict(const settings *asked)
         write_classes(&m, outputs);
     model_free(&m);
     input_file_close(&file);
-    return EXIT_DONE;
+    return file.misused ? EXIT_MISUSED : EXIT_DONE;
 }
 
 static const command_text text = {
@@ -108,7 +108,8 @@ static const command_text text = {
     .usage = "Usage: tenon predict DIR FILE [OPTION]...\n\n"
              "Writes as CSV what the net that 'tenon train --out DIR' saved says of each row of FILE: the class\n"
              "and the probability of each, or the number. FILE is CSV, .npy or safetensors (tensor x), or '-',\n"
-             "standard input; a column of labels is left out. DIR may be a model.safetensors.",
+             "standard input. Columns are found by their names, whatever others there are; without a header all\n"
+             "count but that of the labels, if it is there. DIR may be a model.safetensors.",
     .examples = "Examples:\n"
                 "  tenon predict iris new.csv >said.csv\n"
                 "  echo 0.5,0.25 | tenon predict run -\n\n"
@@ -120,6 +121,8 @@ int command_predict(int argc, char **argv)
     settings asked = {.data = data_not_given()};
     option_row rows[DATA_ROWS];
     int n = add_csv_rows(rows, &asked.data), first = argc;
+    rows[n++] = row_text("label", "COLUMN", &asked.data.label,
+                         "CSV: the column to leave out, by name or number, where names do not say which the net takes");
     int code = options_read_operands(&text, rows, n, argc, argv, &first);
     if (code != OPTIONS_GO_ON)
         return code;
@@ -130,6 +133,5 @@ int command_predict(int argc, char **argv)
     }
     asked.run = argv[first];
     asked.data.name = argv[first + 1];
-    data_complete_file(&asked.data);
     return predict(&asked);
 }

@@ -168,24 +168,139 @@ static tn_dataset *load_safetensors(const input_file *file, const data_options *
     return tn_tensor_dataset(x, labels_of(y, path, asked, dtype));
 }
 
-static tn_csv_options csv_options(const data_options *asked, tn_dtype dtype)
+/* The same error, with more behind it. */
+static void add_to_error(const char *more)
 {
-    return (tn_csv_options){.dtype = dtype,
-                            .delimiter = ",;\t"[asked->delimiter],
-                            .finite = true,
-                            .header = (tn_csv_header)asked->header,
-                            .label = asked->label ? asked->label : "-1"};
+    tn_error pending;
+    tn_error_push(&pending);
+    const size_t length = strlen(pending.message);
+    snprintf(pending.message + length, sizeof pending.message - length, "%s", more);
+    tn_error_pop(&pending);
 }
 
-static tn_dataset *load_csv(const input_file *file, const data_options *asked, tn_dtype dtype, const model *known)
+/* Whether the error is in a first row that could be a header. */
+static bool is_of_first_row(const char *path, const tn_csv_options *options)
 {
-    tn_csv_options options = csv_options(asked, dtype);
-    options.target = asked->regression ? TN_CSV_NUMBERS : TN_CSV_CLASSES;
+    tn_error first, second;
+    tn_csv_options other = *options;
+    other.header = TN_CSV_HEADER;
+    tn_error_push(&first);
+    tn_load_csv(path, &other);
+    tn_error_push(&second);
+    tn_error_pop(&first);
+    return strcmp(first.message, second.message) != 0;
+}
+
+static void suggest_options(const char *path, const tn_csv_options *options, const data_options *asked)
+{
+    const char *said = tn_error_message();
+    if (tn_error_code() != TN_ERROR_DATA)
+        return;
+    if (strstr(said, "is a label that is no class") && options->target == TN_CSV_LABELS)
+        add_to_error(", or --regression for numbers");
+    else if (strstr(said, "is not a number") && asked->header <= 0 && options->header == TN_CSV_NO_HEADER &&
+             is_of_first_row(path, options))
+        add_to_error(": if the row is a header, --header yes says so");
+}
+
+static bool are_unique(const char **names, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < i; k++)
+            if (strcmp(names[i], names[k]) == 0)
+                return false;
+    return true;
+}
+
+/* The column of the labels where the file has one: by its name in the header, else by its number. */
+static const char *label_of(const model *known, bool header)
+{
+    return header && known->label_name ? known->label_name : known->label ? known->label : "-1";
+}
+
+static void choose_label(tn_csv_options *options, const data_options *asked, const model *known)
+{
+    options->label = asked->label ? asked->label : known ? label_of(known, options->header == TN_CSV_HEADER) : "-1";
+    options->target = asked->regression ? TN_CSV_NUMBERS : TN_CSV_LABELS;
     if (known && known->task != TASK_REGRESSION) {
-        options.classes = known->classes;
-        options.class_names = (const char *const *)known->class_names;
+        options->classes = known->classes;
+        options->class_names = (const char *const *)known->class_names;
+        options->target = known->class_names ? TN_CSV_LABELS : TN_CSV_CLASSES;
     }
-    return tn_load_csv(input_file_path(file), &options);
+}
+
+/* For a net that says the rest. Where names do not say which columns it takes, one too many may be that of labels. */
+static void leave_label_out(tn_csv_options *options, const data_options *asked, const model *known, int64_t columns)
+{
+    options->target = TN_CSV_SKIPPED;
+    options->label = asked->label;
+    if (asked->label || options->usecols || columns != known->shape.inputs + 1)
+        return;
+    options->label = label_of(known, options->header == TN_CSV_HEADER);
+    if (options->header != TN_CSV_HEADER && options->label[strspn(options->label, "-0123456789")])
+        TN_FAIL(TN_ERROR_NAME, function,
+                "there are %" PRId64 " columns and no header, the net needs %" PRId64
+                ": --label NUMBER says which is left out",
+                columns, known->shape.inputs);
+}
+
+/* The columns that the net knows by name where the file has a header, else by number. */
+static tn_dataset *load_csv(const input_file *file, const data_options *asked, tn_dtype dtype, const model *known,
+                            bool labels)
+{
+    const char *path = input_file_path(file);
+    tn_csv_options options = {.dtype = dtype,
+                              .delimiter = asked->delimiter < 0 ? '\0' : ",;\t"[asked->delimiter],
+                              .finite = true,
+                              .header = asked->header < 0 ? TN_CSV_HEADER_AUTO : (tn_csv_header)asked->header};
+    tn_csv_form form = {.columns = 0};
+    if (tn_csv_sniff(path, &options, &form))
+        return NULL;
+    options.delimiter = form.delimiter;
+    options.header = form.header ? TN_CSV_HEADER : TN_CSV_NO_HEADER;
+    if (known && known->columns && form.header && are_unique(known->columns, known->shape.inputs)) {
+        options.usecols = (const char *const *)known->columns;
+        options.n_usecols = known->shape.inputs;
+    }
+    if (labels)
+        choose_label(&options, asked, known);
+    else
+        leave_label_out(&options, asked, known, form.columns);
+    tn_dataset *found = tn_load_csv(path, &options);
+    suggest_options(path, &options, asked);
+    return found;
+}
+
+/* Options of files of another kind. */
+static void check_options(input_file *file, const data_options *asked)
+{
+    enum { CSV = 1 << FILE_CSV, NPY = 1 << FILE_NPY };
+    const struct {
+        const char *option;
+        bool given;
+        int kinds;
+    } all[] = {{"--labels", asked->labels != NULL, NPY},
+               {"--label", asked->label != NULL, CSV},
+               {"--delimiter", asked->delimiter >= 0, CSV},
+               {"--header", asked->header >= 0, CSV}};
+    for (size_t i = 0; i < sizeof all / sizeof *all && !tn_error_code(); i++)
+        if (all[i].given && !(all[i].kinds >> file->kind & 1)) {
+            TN_FAIL(TN_ERROR_ARGUMENT, all[i].option, "found it beside '%s', a file of the kind %s, which has none",
+                    file->name, file_kind_words[file->kind]);
+            file->misused = true;
+        }
+}
+
+/* A net of as many outputs as there are samples is no classifier: such labels are numbers, or names of the rows. */
+static void check_classes(tn_dataset *found, const char *path)
+{
+    enum { FEW = 20 };
+    const int64_t n = tn_dataset_size(found), classes = data_classes(found);
+    if (classes > FEW && classes > n / 2)
+        TN_FAIL(TN_ERROR_DATA, function,
+                "'%s' has labels of %" PRId64 " classes in %" PRId64
+                " rows: needed fewer, --label with another column, or --regression for numbers",
+                path, classes, n);
 }
 
 /* Columns by number, and by name where both have names. */
@@ -227,12 +342,15 @@ tn_dataset *data_load(const data_options *asked, tn_dtype dtype, const model *kn
     } else {
         input_file_open(file, asked->name, function);
         suggest_made(asked->name);
+        check_options(file, asked);
         found = file->kind == FILE_NPY           ? load_npy(file, asked, dtype)
                 : file->kind == FILE_SAFETENSORS ? load_safetensors(file, asked, dtype)
-                                                 : load_csv(file, asked, dtype, known);
+                                                 : load_csv(file, asked, dtype, known, true);
     }
     if (found && known)
         check_fit(found, input_file_path(file), known);
+    if (found && !known && kind == DATA_FILE && !asked->regression)
+        check_classes(found, input_file_path(file));
     int64_t classes = found && known && known->task != TASK_REGRESSION ? data_classes(found) : 0;
     if (classes > (known ? known->classes : 0))
         TN_FAIL(TN_ERROR_INDEX, function, "'%s' has the label %" PRId64 ", the net has %" PRId64 " classes",
@@ -240,33 +358,13 @@ tn_dataset *data_load(const data_options *asked, tn_dtype dtype, const model *kn
     return tn_error_code() ? NULL : found;
 }
 
-/* A table without a column of labels, or with the one that the net was trained on. */
-static tn_dataset *load_csv_inputs(const char *path, const data_options *asked, const model *known)
-{
-    tn_csv_options options = csv_options(asked, known->dtype);
-    tn_error first;
-    options.label = NULL;
-    tn_dataset *plain = tn_load_csv(path, &options);
-    if ((plain && tn_size(tn_dataset_x(plain), 1) == known->shape.inputs) || !known->label ||
-        (tn_error_code() && tn_error_code() != TN_ERROR_DATA))
-        return plain;
-    tn_error_push(&first);
-    options.label = known->label;
-    options.target = known->task == TASK_REGRESSION ? TN_CSV_NUMBERS : TN_CSV_CLASSES;
-    tn_dataset *labelled = tn_load_csv(path, &options);
-    if (labelled && tn_size(tn_dataset_x(labelled), 1) == known->shape.inputs)
-        return labelled;
-    if (plain || tn_error_code() == TN_ERROR_NAME)
-        tn_error_pop(&first);
-    return tn_error_code() ? NULL : plain ? plain : labelled;
-}
-
-tn_tensor *data_load_inputs(const input_file *file, const data_options *asked, const model *known)
+tn_tensor *data_load_inputs(input_file *file, const data_options *asked, const model *known)
 {
     const char *path = input_file_path(file);
     tn_dataset *found = NULL;
+    check_options(file, asked);
     if (file->kind == FILE_CSV) {
-        found = load_csv_inputs(path, asked, known);
+        found = load_csv(file, asked, known->dtype, known, false);
     } else {
         tn_safetensors *all = file->kind == FILE_SAFETENSORS ? load_tensors(path) : NULL;
         tn_tensor *x = all ? tn_safetensors_find(all, "x") : tn_error_code() ? NULL : tn_load_npy(path);

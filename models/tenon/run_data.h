@@ -13,7 +13,7 @@
 tn_dataset *data_load(const data_options *asked, tn_dtype dtype, const model *known, input_file *file);
 
 /* x alone, for a net that says the rest; a column of labels among them is left out. */
-tn_tensor *data_load_inputs(const input_file *file, const data_options *asked, const model *known);
+tn_tensor *data_load_inputs(input_file *file, const data_options *asked, const model *known);
 
 /* A sum over the bytes of a tensor, and over the names of classes that its numbers stand for (n of them; NULL: none).
  * Another element anywhere gives another sum. 0 with an error. */

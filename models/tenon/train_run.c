@@ -43,8 +43,15 @@ static void standardise(train_run *it)
 static void make_data(train_run *it, const train_options *asked)
 {
     tn_dataset *all = data_load(&asked->data, dtype_of_word(asked->dtype), NULL, &it->file);
-    if (!all)
+    if (!all) {
+        if (asked->resume && it->file.copy >= 0) {
+            tn_error_clear();
+            TN_FAIL(TN_ERROR_DATA, "resume",
+                    "the run in '%s' was begun on '%s', which cannot be read again: needed the same on it once more",
+                    asked->resume, it->file.name);
+        }
         return;
+    }
     choose_task(it, asked, all);
     if (!model_names_of(&it->model, all))
         TN_FAIL(TN_ERROR_MEMORY, "train", "no memory for names");
@@ -89,7 +96,7 @@ int train_run_make(train_run *it, train_options *asked)
         tn_set_num_threads((int)asked->threads);
     make_data(it, asked);
     if (tn_error_code())
-        return EXIT_FAILED;
+        return it->file.misused ? EXIT_MISUSED : EXIT_FAILED;
     it->model.net = net_build(&it->model.shape, it->model.dtype);
     tn_torch_manual_seed(&generator, (uint64_t)asked->data.seed);
     tn_init_torch(it->model.net, &generator, true);

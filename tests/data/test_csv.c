@@ -71,6 +71,107 @@ static void numbers_as_labels(void **state)
     tn_scope_end(scope);
 }
 
+/* As scikit-learn's LabelEncoder. */
+static void distinct_labels(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t y[4], n;
+        const char *names[4]; /* NULL: none */
+    } cases[] = {{"1,10\n1,9\n1,10.0\n1,-3\n", {2, 1, 2, 0}, 3, {"-3", "9", "10"}},
+                 {"1,0\n1,2\n1,1\n1,2\n", {0, 2, 1, 2}, 3, {NULL}},
+                 {"1,60000\n1,1\n1,1\n1,1\n", {1, 0, 0, 0}, 2, {"1", "60000"}},
+                 {"1,10\n1,9\n1,b\n1,9\n", {0, 1, 2, 1}, 3, {"10", "9", "b"}},
+                 {"1,nan\n1,b\n1,0.5\n1,b\n", {2, 1, 0, 1}, 3, {"0.5", "b", "nan"}}};
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_csv_options options = {.label = "1", .target = TN_CSV_LABELS};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tn_dataset *d = load(cases[i].text, &options);
+        assert_int_equal(tn_error_code(), TN_OK);
+        assert_int_equal(tn_dataset_class_count(d), cases[i].n);
+        assert_memory_equal(tn_data_i64(tn_dataset_y(d)), cases[i].y, sizeof cases[i].y);
+        for (int64_t k = 0; k < cases[i].n; k++)
+            if (cases[i].names[0])
+                assert_string_equal(tn_dataset_class_name(d, k), cases[i].names[k]);
+            else
+                assert_null(tn_dataset_class_name(d, k));
+    }
+    assert_null(load("1,2\n1,0.5\n1,nan\n", &options));
+    expect_error(TN_ERROR_DATA, "line 2, column 2: '0.5' is a label that is no class, needed a whole number or a word");
+    const char *const names[] = {"7", "9"};
+    options.class_names = names;
+    options.classes = 2;
+    tn_dataset *d = load("1,9.0\n1,07\n1,9\n", &options);
+    assert_memory_equal(tn_data_i64(tn_dataset_y(d)), ((int64_t[]){1, 0, 1}), 24);
+    assert_null(load("1,9\n1,8\n", &options));
+    expect_error(TN_ERROR_DATA, "line 2, column 2: '8' is a label that is none of the classes");
+    tn_scope_end(scope);
+}
+
+/* pandas' usecols, but in the order in which they are asked for. */
+static void some_columns(void **state)
+{
+    static const char text[] = "id,b,a,kind,\"x,y\"\r\nP1,2,1,,\r\nP2,4,3,7,z\r\n";
+    static const char *const columns[] = {"a", "b"}, *const numbers[] = {"2", "-4"}, *const missing[] = {"a", "c"},
+                             *const twice[] = {"a", "2"};
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_csv_options options = {.usecols = columns, .n_usecols = 2};
+    for (int i = 0; i < 2; i++) {
+        tn_dataset *d = load(text, &options);
+        assert_int_equal(tn_error_code(), TN_OK);
+        assert_memory_equal(tn_data_f32(tn_dataset_x(d)), ((float[]){1, 2, 3, 4}), 16);
+        assert_string_equal(tn_dataset_column_name(d, 0), "a");
+        assert_string_equal(tn_dataset_column_name(d, 1), "b");
+        assert_null(tn_dataset_column_name(d, 2));
+        assert_null(tn_dataset_y(d));
+        options.usecols = numbers;
+    }
+    options = (tn_csv_options){.usecols = columns, .n_usecols = 2, .label = "kind", .target = TN_CSV_SKIPPED};
+    tn_dataset *d = load(text, &options);
+    assert_null(tn_dataset_y(d));
+    assert_string_equal(tn_dataset_label_name(d), "kind");
+    options.usecols = missing;
+    assert_null(load(text, &options));
+    expect_error(TN_ERROR_NAME, "has no column 'c' among its 5: 'id', 'b', 'a', 'kind', 'x,y'");
+    options.usecols = twice;
+    assert_null(load(text, &options));
+    expect_error(TN_ERROR_NAME, "column '2' twice");
+    options.label = "a";
+    assert_null(load(text, &options));
+    expect_error(TN_ERROR_NAME, "column 'a' among the features, and for the labels");
+    options.n_usecols = 0;
+    assert_null(load(text, &options));
+    expect_error(TN_ERROR_ARGUMENT, "n_usecols is 0");
+    tn_scope_end(scope);
+}
+
+static void sniffed(void **state)
+{
+    static const struct {
+        const char *text;
+        tn_csv_form form;
+    } cases[] = {{"1,2;3\n", {',', false, 2}},
+                 {"\xef\xbb\xbf\n \r\n\"a,b\";c;d\r\n1;2;3\r\n", {';', true, 3}},
+                 {"a\tb\n1\t2\n", {'\t', true, 2}},
+                 {"1 \n", {',', false, 1}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tn_csv_form form = {.columns = -1};
+        load(cases[i].text, NULL);
+        tn_error_clear();
+        assert_int_equal(tn_csv_sniff(scratch_path, NULL, &form), TN_OK);
+        assert_int_equal(form.delimiter, cases[i].form.delimiter);
+        assert_int_equal(form.header, cases[i].form.header);
+        assert_int_equal(form.columns, cases[i].form.columns);
+    }
+    load("", NULL);
+    tn_error_clear();
+    assert_int_equal(tn_csv_sniff(scratch_path, NULL, &(tn_csv_form){.columns = 0}), TN_ERROR_DATA);
+    expect_error(TN_ERROR_DATA, "is empty");
+}
+
 static void messages(void **state)
 {
     (void)state;
@@ -133,7 +234,8 @@ static void many_classes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test(header_and_words), test(numbers_as_labels), test(messages),
+    const struct CMUnitTest tests[] = {test(header_and_words), test(numbers_as_labels), test(distinct_labels),
+                                       test(some_columns), test(sniffed), test(messages),
                                        test(many_classes)};
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

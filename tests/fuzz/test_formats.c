@@ -215,6 +215,7 @@ static bool read_checkpoint(void)
 }
 
 static tn_csv_options csv;
+static const char *const first_column = "0";
 
 static bool read_csv(void)
 {
@@ -301,7 +302,9 @@ static void fuzz(const char *format, bool (*read)(void))
                                .label = draw(3)   ? NULL
                                         : draw(2) ? "0"
                                                   : "-1",
-                               .target = draw(2) ? TN_CSV_CLASSES : TN_CSV_NUMBERS};
+                               .target = (tn_csv_target)draw(4),
+                               .usecols = draw(3) ? NULL : &first_column};
+        csv.n_usecols = csv.usecols != NULL;
         csv.label = read == read_csv ? csv.label : NULL;
         try_file(format, read, seed);
     }

@@ -86,7 +86,22 @@ static void csv(void **state)
     shell_expect(0, "standard input: csv", "printf '1;2\\n' | tenon inspect --delimiter semicolon -");
     shell_expect(1, "'standard input' line 2, column 1: the row ends after 1 fields",
                  "printf '1,2\\n3\\n' | tenon inspect -");
-    shell_expect(1, "kinds.csv", "tenon inspect kinds.csv --label nothing");
+    shell_expect(1, "kinds.csv|no column 'nothing'|'size', 'kind'", "tenon inspect kinds.csv --label nothing");
+    for (int i = 0; i < 5; i++) {
+        static const char *const said[] = {"", "--delimiter ';'", "--delimiter semicolon", "--delimiter tab",
+                                           "--delimiter \"$(printf '\\t')\""};
+        const char *mark = i < 3 ? ";" : "\\t";
+        shell_expect(0, "2 rows, 2 columns of numbers", "printf '1%s2\\n3%s4\\n' | tenon inspect - %s", mark, mark,
+                     said[i]);
+    }
+    shell_expect(0, "2 rows, 2 columns", "printf 'a\\tb\\n1\\t2\\n3\\t4\\n' | tenon inspect -");
+    shell_expect(1, "'red' is not a number: --label COLUMN says where words are",
+                 "printf 'a,kind,b\\n1,red,2\\n' | tenon inspect -");
+    shell_expect(0, "column kind", "printf 'a,kind,b\\n1,red,2\\n' | tenon inspect - --label kind");
+    shell_expect(1, "'a' is not a number|--header yes", "printf 'a,2020,c\\n1,2,3\\n4,5,6\\n' | tenon inspect -");
+    shell_expect(0, "2020", "printf 'a,2020,c\\n1,2,3\\n4,5,6\\n' | tenon inspect - --header yes");
+    shell_write("run.json", "{\n  \"program\": \"tenon\"\n}\n");
+    shell_expect(1, "'run.json'|it is JSON", "tenon inspect run.json");
 }
 
 static void refusals(void **state)
@@ -94,12 +109,12 @@ static void refusals(void **state)
     (void)state;
     shell_expect(1, "tenon inspect: |'nowhere.npy'", "tenon inspect nowhere.npy");
     shell_expect(1, "tenon inspect: ", "tenon inspect .");
-    shell_expect(1, "tenon inspect: load_csv: ", "tenon inspect - </dev/null");
+    shell_expect(1, "tenon inspect: csv_sniff: ", "tenon inspect - </dev/null");
     shell_expect(1, "{\"error\":{\"message\":\"", "tenon inspect --json nowhere.npy");
     shell_expect(2, "found nothing, needed a file's name", "tenon inspect");
     shell_expect(2, "found also 'b'", "tenon inspect a b");
     shell_expect(2, "did you mean '--label'?", "tenon inspect --lable x a");
-    shell_expect(2, "needed 'comma' or 'semicolon' or 'tab'", "tenon inspect --delimiter ';' a");
+    shell_expect(2, "needed 'comma' or 'semicolon' or 'tab'", "tenon inspect --delimiter '|' a");
     shell_expect(0, "Usage: tenon inspect|Examples:|Exit code", "tenon inspect --help");
 }
 

@@ -141,9 +141,11 @@ TN_API int64_t tn_dataset_size(const tn_dataset *dataset);
 TN_API tn_tensor *tn_dataset_x(const tn_dataset *dataset);
 TN_API tn_tensor *tn_dataset_y(const tn_dataset *dataset);
 
-/* What came with a table: the name of a column of x, how many classes the labels have, the name of a class. NULL and 0
- * for what is not there: no header, no classes, classes that are numbers. The strings belong to the dataset.
+/* What came with a table: the names of the labels' column and of one of x, how many classes the labels have, the name
+ * of a class. NULL and 0 for what is not there: no header, no classes, classes that are numbers. The strings belong to
+ * the dataset.
  * errors  TN_ERROR_NULL. Then, and while an error is pending, NULL and 0 */
+TN_API const char *tn_dataset_label_name(const tn_dataset *dataset);
 TN_API const char *tn_dataset_column_name(const tn_dataset *dataset, int64_t column);
 TN_API int64_t tn_dataset_class_count(const tn_dataset *dataset);
 TN_API const char *tn_dataset_class_name(const tn_dataset *dataset, int64_t number);

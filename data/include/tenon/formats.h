@@ -103,8 +103,10 @@ TN_API tn_status tn_save_safetensors(const char *path, const tn_named_tensor *te
 /* Whether the first row is a header. AUTO: it is one if none of its fields is a number. */
 typedef enum tn_csv_header { TN_CSV_HEADER_AUTO, TN_CSV_HEADER, TN_CSV_NO_HEADER } tn_csv_header;
 
-/* What the labels are: classes (y is int64, numbers from 0) or numbers (y has the dtype of x). */
-typedef enum tn_csv_target { TN_CSV_CLASSES, TN_CSV_NUMBERS } tn_csv_target;
+/* What the labels are: classes (y is int64, numbers from 0), or numbers (y has the dtype of x). LABELS: each label that
+ * occurs is a class, as of scikit-learn's LabelEncoder: whole numbers in their order, else words by their bytes; the
+ * classes have these names, unless they are 0, 1, ... themselves. SKIPPED: the column is left out, y is NULL. */
+typedef enum tn_csv_target { TN_CSV_CLASSES, TN_CSV_NUMBERS, TN_CSV_LABELS, TN_CSV_SKIPPED } tn_csv_target;
 
 #define TN_MAX_CLASSES 65536
 
@@ -122,6 +124,10 @@ typedef struct tn_csv_options {
      * are words (the first one decides) are numbered in the order of their bytes. */
     int64_t classes;
     const char *const *class_names; /* `classes` of them: the labels are among these, whatever they are. NULL: any */
+    /* The columns of x, n_usecols of them in this order, each named or numbered as the label's is; what stands in
+     * others, that of the label apart, may be anything. NULL: all but that of the label. */
+    const char *const *usecols;
+    int64_t n_usecols;
 } tn_csv_options;
 
 /* A table of numbers: x [rows, columns without that of the labels], y [rows], or NULL without labels. Fields are plain
@@ -133,6 +139,21 @@ typedef struct tn_csv_options {
  *          range), TN_ERROR_NAME (no column of that name or number), TN_ERROR_OVERFLOW
  * cost     O(file), three walks */
 TN_API tn_dataset *tn_load_csv(const char *path, const tn_csv_options *options);
+
+typedef struct tn_csv_form {
+    char delimiter;
+    bool header; /* the first row is one */
+    int64_t columns;
+} tn_csv_form;
+
+/* How a CSV file is to be read, by its first row that is not blank. The delimiter, unless the options have one: a
+ * comma, or, where the row has none outside of quotes, a semicolon or a tab. Of the options dtype, label and what
+ * follows it do not count.
+ * options  NULL: all zero
+ * errors   common; TN_ERROR_ARGUMENT as tn_load_csv. *form stays then
+ * cost     O(file)
+ * source   csv.Sniffer of Python */
+TN_API tn_status tn_csv_sniff(const char *path, const tn_csv_options *options, tn_csv_form *form);
 
 /* Writes a dataset as such a table: tn_load_csv with the same options, its dtype and header given, reads the same bits
  * back. Numbers have the fewest digits that do so, NaN is nan; classes that have names are words, which are numbered
