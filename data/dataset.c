@@ -142,3 +142,21 @@ const char *tn_dataset_class_name(const tn_dataset *dataset, int64_t number)
 {
     return ready(dataset, "dataset_class_name") ? word_at(&dataset->classes, number) : NULL;
 }
+
+tn_status tn_dataset_name_classes(tn_dataset *dataset, const char *const *names, int64_t n)
+{
+    const char *name = "dataset_name_classes";
+    tni_words words;
+    if (tn_error_code())
+        return tn_error_code();
+    if (!dataset || !names)
+        return TN_FAIL_NULL(name, dataset ? 2 : 1, dataset ? "names" : "dataset");
+    if (n < 1)
+        return TN_FAIL(TN_ERROR_ARGUMENT, name, "n is %" PRId64 ", needed 1 or more", n);
+    if (tni_words_from(&words, names, n, name))
+        return tn_error_code();
+    tni_words_free(&dataset->classes);
+    dataset->classes = words;
+    dataset->n_classes = n;
+    return TN_OK;
+}

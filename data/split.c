@@ -68,7 +68,8 @@ static tn_dataset *part_of(tn_dataset *dataset, const int64_t *index, int64_t n,
         begin_subset(part, dataset, index, n, function);
     part->n_classes = dataset->n_classes;
     if (tn_error_code() || tni_words_copy(&part->columns, &dataset->columns, function) ||
-        tni_words_copy(&part->classes, &dataset->classes, function))
+        tni_words_copy(&part->classes, &dataset->classes, function) ||
+        tni_words_copy(&part->label, &dataset->label, function))
         tn_drop(&part);
     return part;
 }

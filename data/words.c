@@ -38,6 +38,28 @@ tn_status tni_words_make(tni_words *words, const tni_span *spans, int64_t n, con
     return TN_OK;
 }
 
+tn_status tni_words_from(tni_words *words, const char *const *strings, int64_t n, const char *function)
+{
+    size_t bytes = (size_t)n * sizeof(char *);
+    *words = (tni_words){0};
+    for (int64_t i = 0; i < n; i++) {
+        if (!strings[i])
+            return TN_FAIL(TN_ERROR_NULL, function, "a name is NULL");
+        bytes += strlen(strings[i]) + 1;
+    }
+    char **word = tn_allocate(bytes, function), *to = (char *)(word + n);
+    if (!word)
+        return tn_error_code();
+    for (int64_t i = 0; i < n; i++) {
+        const size_t length = strlen(strings[i]) + 1;
+        memcpy(to, strings[i], length);
+        word[i] = to;
+        to += length;
+    }
+    *words = (tni_words){word, n, bytes};
+    return TN_OK;
+}
+
 tn_status tni_words_copy(tni_words *words, const tni_words *from, const char *function)
 {
     *words = (tni_words){0};

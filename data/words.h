@@ -19,8 +19,9 @@ typedef struct tni_words {
     size_t bytes;
 } tni_words;
 
-/* Copies n words; a doubled quote in them becomes one. words->n is 0 on failure. */
+/* Copies n words; a doubled quote in spans becomes one. words->n is 0 on failure. */
 tn_status tni_words_make(tni_words *words, const tni_span *spans, int64_t n, const char *function);
+tn_status tni_words_from(tni_words *words, const char *const *strings, int64_t n, const char *function);
 tn_status tni_words_copy(tni_words *words, const tni_words *from, const char *function);
 void tni_words_free(tni_words *words);
 

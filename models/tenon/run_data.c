@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char function[] = "data";
@@ -138,7 +139,74 @@ static tn_tensor *labels_of(tn_tensor *y, const char *path, const data_options *
     return tn_contiguous(tn_to(y, TN_INT64));
 }
 
-static tn_dataset *load_npy(const input_file *file, const data_options *asked, tn_dtype dtype)
+enum { DIGITS = 8 }; /* of a label below TN_MAX_CLASSES, and a zero */
+
+typedef struct class_list {
+    int64_t n, class_of[TN_MAX_CLASSES]; /* by label; -1: none */
+    char text[TN_MAX_CLASSES][DIGITS];
+    const char *name[TN_MAX_CLASSES];
+} class_list;
+
+/* Each label that occurs is a class. */
+static void list_classes(class_list *list, const int64_t *label, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        list->class_of[label[i]] = 0;
+    for (int64_t i = 0; i < TN_MAX_CLASSES; i++)
+        if (list->class_of[i] == 0) {
+            snprintf(list->text[list->n], DIGITS, "%d", (int)i);
+            list->name[list->n] = list->text[list->n];
+            list->class_of[i] = list->n++;
+        }
+}
+
+/* The classes of a net that have numbers as names. */
+static void list_known(class_list *list, const model *known)
+{
+    for (int64_t i = 0; i < known->classes; i++) {
+        char *end;
+        const long label = strtol(known->class_names[i], &end, 10);
+        if (!*end && label >= 0 && label < TN_MAX_CLASSES)
+            list->class_of[label] = i;
+    }
+}
+
+/* Arrays with labels, whose classes have the labels as names, unless these are 0, 1, ... themselves. */
+static tn_dataset *array_dataset(tn_tensor *x, tn_tensor *y, const char *path, const data_options *asked,
+                                 tn_dtype dtype, const model *known)
+{
+    y = labels_of(y, path, asked, dtype);
+    if (!y || asked->regression || (known && !known->class_names))
+        return tn_tensor_dataset(x, y);
+    tn_tensor *numbers = tn_clone(y);
+    int64_t *label = tn_data_i64_mut(numbers), n = tn_numel(y), most = 0;
+    class_list *list = label ? malloc(sizeof *list) : NULL;
+    if (!list) {
+        TN_FAIL(TN_ERROR_MEMORY, function, "no memory for classes");
+        return NULL;
+    }
+    list->n = 0;
+    memset(list->class_of, -1, sizeof list->class_of);
+    if (known)
+        list_known(list, known);
+    else
+        list_classes(list, label, n);
+    for (int64_t i = 0; i < n && !tn_error_code(); i++) {
+        most = label[i] > most ? label[i] : most;
+        if (list->class_of[label[i]] < 0)
+            TN_FAIL(TN_ERROR_DATA, function, "'%s': y[%" PRId64 "] is %" PRId64 ", which is none of the net's classes",
+                    path, i, label[i]);
+        else
+            label[i] = list->class_of[label[i]];
+    }
+    tn_dataset *found = tn_tensor_dataset(x, numbers);
+    if (found && !known && most != list->n - 1)
+        tn_dataset_name_classes(found, list->name, list->n);
+    free(list);
+    return found;
+}
+
+static tn_dataset *load_npy(const input_file *file, const data_options *asked, tn_dtype dtype, const model *known)
 {
     const char *path = input_file_path(file);
     if (!asked->labels) {
@@ -146,7 +214,7 @@ static tn_dataset *load_npy(const input_file *file, const data_options *asked, t
         return NULL;
     }
     tn_tensor *x = inputs_of(tn_load_npy(path), path, dtype);
-    return tn_tensor_dataset(x, labels_of(tn_load_npy(asked->labels), asked->labels, asked, dtype));
+    return array_dataset(x, tn_load_npy(asked->labels), asked->labels, asked, dtype, known);
 }
 
 static tn_safetensors *load_tensors(const char *path)
@@ -154,7 +222,8 @@ static tn_safetensors *load_tensors(const char *path)
     return tn_load_safetensors(path, &(tn_safetensors_options){.verify = true});
 }
 
-static tn_dataset *load_safetensors(const input_file *file, const data_options *asked, tn_dtype dtype)
+static tn_dataset *load_safetensors(const input_file *file, const data_options *asked, tn_dtype dtype,
+                                    const model *known)
 {
     const char *path = input_file_path(file);
     tn_safetensors *all = load_tensors(path);
@@ -165,7 +234,7 @@ static tn_dataset *load_safetensors(const input_file *file, const data_options *
         return NULL;
     }
     x = inputs_of(x, path, dtype);
-    return tn_tensor_dataset(x, labels_of(y, path, asked, dtype));
+    return array_dataset(x, y, path, asked, dtype, known);
 }
 
 /* The same error, with more behind it. */
@@ -343,8 +412,8 @@ tn_dataset *data_load(const data_options *asked, tn_dtype dtype, const model *kn
         input_file_open(file, asked->name, function);
         suggest_made(asked->name);
         check_options(file, asked);
-        found = file->kind == FILE_NPY           ? load_npy(file, asked, dtype)
-                : file->kind == FILE_SAFETENSORS ? load_safetensors(file, asked, dtype)
+        found = file->kind == FILE_NPY           ? load_npy(file, asked, dtype, known)
+                : file->kind == FILE_SAFETENSORS ? load_safetensors(file, asked, dtype, known)
                                                  : load_csv(file, asked, dtype, known, true);
     }
     if (found && known)

@@ -109,6 +109,25 @@ static void distinct_labels(void **state)
     tn_scope_end(scope);
 }
 
+static void named_classes(void **state)
+{
+    static const char *const names[] = {"no", "\"\"", NULL};
+    (void)state;
+    tn_scope scope = tn_scope_begin();
+    tn_dataset *d = load("a,k\n1,x\n2,y\n", &(tn_csv_options){.label = "k"});
+    assert_int_equal(tn_dataset_name_classes(d, names, 2), TN_OK);
+    assert_string_equal(tn_dataset_class_name(d, 1), "\"\"");
+    assert_int_equal(tn_dataset_name_classes(d, names, 3), TN_ERROR_NULL);
+    EXPECT(TN_ERROR_NULL);
+    assert_int_equal(tn_dataset_name_classes(d, names, 0), TN_ERROR_ARGUMENT);
+    EXPECT(TN_ERROR_ARGUMENT);
+    assert_int_equal(tn_dataset_name_classes(NULL, names, 1), TN_ERROR_NULL);
+    EXPECT(TN_ERROR_NULL);
+    assert_int_equal(tn_dataset_class_count(d), 2);
+    assert_string_equal(tn_dataset_class_name(d, 0), "no");
+    tn_scope_end(scope);
+}
+
 /* pandas' usecols, but in the order in which they are asked for. */
 static void some_columns(void **state)
 {
@@ -235,7 +254,7 @@ static void many_classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test(header_and_words), test(numbers_as_labels), test(distinct_labels),
-                                       test(some_columns), test(sniffed), test(messages),
-                                       test(many_classes)};
+                                       test(named_classes),    test(some_columns),      test(sniffed),
+                                       test(messages),         test(many_classes)};
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

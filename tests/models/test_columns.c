@@ -81,6 +81,34 @@ static void classes(void **state)
     shell_expect(1, "'a' is not a number|--header yes", "tenon train year.csv --out bad");
 }
 
+/* The labels of arrays are as those of tables. */
+static void array_classes(void **state)
+{
+    enum { N = 40 };
+    float x[N][2], y[N];
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        x[i][0] = i % 2 ? 8 : -8;
+        x[i][1] = (float)(i % 3);
+        y[i] = i % 2 ? 60000 : 3;
+    }
+    tn_scope scope = tn_scope_begin();
+    const int64_t size[] = {N, 2};
+    assert_int_equal(tn_save_npy(tn_from_array(x, size, 2, TN_FLOAT32), shell_path("xs.npy")), TN_OK);
+    assert_int_equal(tn_save_npy(tn_from_array(y, size, 1, TN_FLOAT32), shell_path("ys.npy")), TN_OK);
+    y[5] = 4;
+    assert_int_equal(tn_save_npy(tn_from_array(y, size, 1, TN_FLOAT32), shell_path("four.npy")), TN_OK);
+    for (int i = 0; i < N; i++)
+        y[i] = (float)(2 * i);
+    assert_int_equal(tn_save_npy(tn_from_array(y, size, 1, TN_FLOAT32), shell_path("row.npy")), TN_OK);
+    tn_scope_end(scope);
+    shell_expect(0, "trained 20 epochs", "tenon train xs.npy --labels ys.npy --epochs 20 --out gap");
+    shell_expect(0, "class,p_3,p_60000\n3,|\n60000,", "tenon predict gap xs.npy");
+    shell_expect(0, "\"accuracy\":1.0,", "tenon eval gap xs.npy --labels ys.npy --json");
+    shell_expect(1, "y[5] is 4, which is none of the net's classes", "tenon eval gap xs.npy --labels four.npy");
+    shell_expect(1, "40 classes in 40 rows|--regression", "tenon train xs.npy --labels row.npy --out bad");
+}
+
 static void options_that_do_not_belong(void **state)
 {
     (void)state;
@@ -106,4 +134,5 @@ static void options_that_do_not_belong(void **state)
     shell_expect(0, "trained 2 epochs", "tenon train --resume piped --epochs 2 <q.csv");
 }
 
-TEST_MAIN(fresh(by_name), fresh(classes), fresh(options_that_do_not_belong))
+TEST_MAIN(fresh(by_name), fresh(classes), fresh(array_classes),
+          fresh(options_that_do_not_belong))

@@ -150,6 +150,12 @@ TN_API const char *tn_dataset_column_name(const tn_dataset *dataset, int64_t col
 TN_API int64_t tn_dataset_class_count(const tn_dataset *dataset);
 TN_API const char *tn_dataset_class_name(const tn_dataset *dataset, int64_t number);
 
+/* Names the classes 0 .. n-1 of a dataset's labels; those that it had are gone.
+ * names   n strings, copied
+ * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (n below 1), TN_ERROR_MEMORY; then nothing changes
+ * cost    O(bytes) */
+TN_API tn_status tn_dataset_name_classes(tn_dataset *dataset, const char *const *names, int64_t n);
+
 typedef struct tn_loader_options {
     int64_t batch_size; /* 0: 1, as torch's DataLoader */
     bool shuffle;       /* a new order each epoch, that of DataLoader(shuffle=True, generator=g), g.manual_seed(seed) */
