@@ -20,11 +20,13 @@ enum data_kind data_kind(const data_options *asked)
 
 data_options data_not_given(void)
 {
-    return (data_options){.noise = -1, .factor = -1, .cluster_std = -1, .delimiter = -1, .header = -1};
+    return (data_options){.seed = -1, .noise = -1, .factor = -1, .cluster_std = -1, .delimiter = -1, .header = -1};
 }
 
 void data_take_over(data_options *asked, const data_options *from)
 {
+    if (asked->seed < 0)
+        asked->seed = from->seed + (data_kind(asked) != DATA_BLOBS); /* another seed puts their centers elsewhere */
     asked->samples = asked->samples ? asked->samples : from->samples;
     asked->noise = asked->noise < 0 ? from->noise : asked->noise;
     asked->factor = asked->factor < 0 ? from->factor : asked->factor;
@@ -66,6 +68,7 @@ bool data_complete(const char *command, data_options *asked)
             report_hint(command);
             return false;
         }
+    asked->seed = asked->seed < 0 ? 0 : asked->seed;
     if (kind == DATA_FILE)
         return true;
     asked->samples = asked->samples ? asked->samples : 1000;

@@ -17,7 +17,8 @@ extern const char *const data_words[];
 /* By asked->name. */
 enum data_kind data_kind(const data_options *asked);
 
-/* Gives what was not given the values that `from` has, but for the seed. */
+/* Gives what was not given the values that `from` has; the seed is the next one, for other points, but for blobs, whose
+ * centers it places. */
 void data_take_over(data_options *asked, const data_options *from);
 
 /* Gives what asked->name has and was not given its default; false if something was given that it does not have, which

@@ -125,18 +125,25 @@ static void write_text(const model *m, const judgement *it)
 }
 
 /* Points are made as those that the run was trained on, where it has a run.json that says so and nothing else is asked
- * for. */
-static void take_over_from_run(settings *asked)
+ * for. false: that is wrong, and has been told of. */
+static bool take_over_from_run(settings *asked)
 {
     train_options run;
     train_words kept;
     char path[PATH_SIZE];
     if (data_kind(&asked->data) == DATA_FILE ||
         snprintf(path, sizeof path, "%s/run.json", asked->run) >= (int)sizeof path || access(path, F_OK) != 0)
-        return;
-    if (train_read_run(asked->run, &run, &kept) && strcmp(run.data.name, asked->data.name) == 0)
+        return true;
+    const bool same = train_read_run(asked->run, &run, &kept) && strcmp(run.data.name, asked->data.name) == 0;
+    const bool moved = same && data_kind(&asked->data) == DATA_BLOBS && asked->data.seed >= 0 &&
+                       asked->data.seed != run.data.seed;
+    if (moved)
+        report("eval", "--seed: found %" PRId64 ", needed %" PRId64 ", the run's: another puts the centers elsewhere",
+               asked->data.seed, run.data.seed);
+    else if (same)
         data_take_over(&asked->data, &run.data);
     train_words_free(&kept);
+    return !moved;
 }
 
 static int evaluate(settings *asked)
@@ -146,6 +153,9 @@ static int evaluate(settings *asked)
     judgement found = {.rmse = (double)NAN, .r2 = (double)NAN, .auc = (double)NAN};
     model_load_from(&m, asked->run);
     asked->data.regression = m.task == TASK_REGRESSION;
+    if (!tn_error_code() && (m.columns || m.class_names) && data_kind(&asked->data) != DATA_FILE)
+        TN_FAIL(TN_ERROR_DATA, "eval", "the net was trained on a table, needed a file such as that, not %s",
+                asked->data.name);
     tn_dataset *raw = tn_error_code() ? NULL : data_load(&asked->data, m.dtype, &m, &file);
     if (raw)
         judge(&m, raw, &found);
@@ -167,7 +177,8 @@ static const command_text text = {
              "curve of two, and how often which was taken for which. Of numbers: loss as in training, of\n"
              "standardised ones, the root of the mean squared error in their own unit, and R^2. DIR may be a\n"
              "model.safetensors, FILE '-', standard input. Columns must be those that the net was trained on.\n"
-             "What is not given of points that are made (--noise, ...) is that of the run, or, without its\n"
+             "What is not given of points that are made (--noise, ...) is that of the run, but for --seed, which\n"
+             "is one more, so that points are new (of blobs the same: it puts the centers); or, without a\n"
              "run.json, what is in brackets.",
     .examples = "Examples:\n"
                 "  tenon eval run moons --seed 1               points that it has not seen\n"
@@ -192,8 +203,7 @@ int command_eval(int argc, char **argv)
     }
     asked.run = argv[first];
     asked.data.name = argv[first + 1];
-    take_over_from_run(&asked);
-    if (!data_complete("eval", &asked.data))
+    if (!take_over_from_run(&asked) || !data_complete("eval", &asked.data))
         return EXIT_MISUSED;
     return evaluate(&asked);
 }

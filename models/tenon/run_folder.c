@@ -69,7 +69,7 @@ static void remove_files(const char *folder, const char *before)
             unlink(path);
 }
 
-static const char aside[] = ".previous-", checkpoint[] = "last.safetensors";
+static const char aside[] = ".previous-", checkpoint[] = "last.safetensors", weights[] = "model.safetensors";
 
 /* What a run that was killed left: files half written, and the run that it was to take the place of. */
 static void tidy(const char *folder)
@@ -77,16 +77,14 @@ static void tidy(const char *folder)
     char path[PATH_SIZE];
     DIR *open = opendir(folder);
     for (struct dirent *entry; open && (entry = readdir(open)) != NULL;) {
-        size_t length = strlen(entry->d_name);
-        if (strncmp(entry->d_name, ".tenon-", 7) == 0 && length > 11 &&
-            strcmp(entry->d_name + length - 4, ".tmp") == 0 && join(path, folder, "", entry->d_name))
+        const char *name = entry->d_name;
+        const size_t digits = strncmp(name, ".tenon-", 7) == 0 ? strspn(name + 7, "0123456789-") : 0;
+        if (digits > 0 && strcmp(name + 7 + digits, ".tmp") == 0 && join(path, folder, "", name))
             unlink(path);
     }
     if (open)
         closedir(open);
-    if (run_folder_has(folder, checkpoint))
-        remove_files(folder, aside);
-    else
+    if (!run_folder_has(folder, checkpoint))
         move_files(folder, aside, "");
 }
 
@@ -102,13 +100,32 @@ static void lock(run_folder *it)
         tidy(it->path);
 }
 
-/* A run.json alone is of a run that was killed before it had a checkpoint, and of no use. */
+/* Our run.json alone is of a run that was killed before it had a checkpoint, and of no use; another's is another's. */
 static bool holds_run(const char *folder)
 {
+    static const char begin[] = "{\n  \"program\": \"tenon ";
+    char path[PATH_SIZE], found[sizeof begin - 1] = "";
     bool holds = false;
     for (int i = 1; i < FILES; i++)
         holds = holds || is_there(folder, "", files[i]);
-    return holds;
+    if (holds || !is_there(folder, "", files[0]) || !join(path, folder, "", files[0]))
+        return holds;
+    FILE *file = fopen(path, "rb");
+    const bool ours = file && fread(found, sizeof found, 1, file) == 1 && memcmp(found, begin, sizeof found) == 0;
+    if (file)
+        fclose(file);
+    return !ours;
+}
+
+/* The run that is there gives way; 0, or errno. What an unfinished one had laid aside stays the one that is kept. */
+static int lay_aside(const char *folder)
+{
+    for (int i = 0; i < FILES; i++)
+        if (is_there(folder, aside, files[i])) {
+            remove_files(folder, "");
+            return 0;
+        }
+    return move_files(folder, "", aside);
 }
 
 void run_folder_begin(run_folder *it, const char *path, bool force)
@@ -124,7 +141,7 @@ void run_folder_begin(run_folder *it, const char *path, bool force)
     else
         lock(it);
     const bool taken = !tn_error_code() && holds_run(path);
-    int why = taken && force ? move_files(path, "", aside) : 0;
+    int why = taken && force ? lay_aside(path) : 0;
     if (taken && !force)
         TN_FAIL(TN_ERROR_FILE, function,
                 "'%s' holds a run: needed another folder, --resume '%s' to go on, or --force to overwrite it", path,
@@ -145,19 +162,12 @@ void run_folder_resume(run_folder *it, const char *path)
     lock(it);
 }
 
-void run_folder_settle(run_folder *it)
-{
-    if (it->laid_aside && run_folder_has(it->path, checkpoint)) {
-        remove_files(it->path, aside);
-        it->laid_aside = false;
-    }
-}
-
 void run_folder_end(run_folder *it)
 {
     if (it->lock < 0)
         return;
-    run_folder_settle(it);
+    if (run_folder_has(it->path, weights))
+        remove_files(it->path, aside);
     if (it->is_begun && !run_folder_has(it->path, checkpoint)) {
         remove_files(it->path, "");
         move_files(it->path, aside, "");

@@ -1,7 +1,8 @@
 /* The folder of a run: what lies there, who works in it, and that nothing is lost.
  *
  * A run that takes another's place lays the other's files aside, as .previous-NAME, and drops them when it has a
- * checkpoint of its own. If it ends before, they come back; if it is killed, they do when the folder is opened next. */
+ * model.safetensors of its own. If it ends without a checkpoint they come back, and if it is killed before one, they do
+ * when the folder is opened next; later they stay until it has gone on to its end, or another takes its place. */
 #ifndef TENON_RUN_FOLDER_H
 #define TENON_RUN_FOLDER_H
 
@@ -29,11 +30,8 @@ void run_folder_begin(run_folder *it, const char *path, bool force);
 /* For a run that goes on. */
 void run_folder_resume(run_folder *it, const char *path);
 
-/* Once there is a checkpoint, nothing of a run before is needed. */
-void run_folder_settle(run_folder *it);
-
-/* Puts back what was laid aside, and takes away what is of no use without a checkpoint, if there is none; gives the
- * folder free. Works while an error is pending too. */
+/* Drops what was laid aside if the run has its model; puts it back, and takes away what is of no use, if it has no
+ * checkpoint; gives the folder free. Works while an error is pending too. */
 void run_folder_end(run_folder *it);
 
 bool run_folder_has(const char *folder, const char *name);

@@ -1,4 +1,4 @@
-/* See stop_signal.h. A second signal within the first second is the same Ctrl-C, sent on by a wrapper. */
+/* See stop_signal.h. A second signal within a quarter of a second is the same Ctrl-C, sent on by a wrapper. */
 #include "stop_signal.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static void note(int number)
         first = now;
         if (told_of && write(STDERR_FILENO, text, sizeof text - 1) < 0)
             told_of = false;
-    } else if (now.tv_sec - first.tv_sec + (now.tv_nsec >= first.tv_nsec) > 1) {
+    } else if ((double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec) >= 0.25) {
         struct sigaction end = {.sa_handler = SIG_DFL};
         sigaction(number, &end, NULL);
         raise(number); /* which comes when this returns */

@@ -8,8 +8,9 @@
 /* The signal that came, or 0. tn_fit looks at it after each step. */
 extern volatile sig_atomic_t stop_signal;
 
-/* Notes INT, TERM and HUP from here on; a second one, a second or more after the first, ends the process. `tell` says
- * so on standard error when the first one comes. A reader of standard output that goes away does not end the run. */
+/* Notes INT, TERM and HUP from here on; a second one, a quarter of a second or more after the first, ends the process.
+ * `tell` says so on standard error when the first one comes. A reader of standard output that goes away does not end
+ * the run. */
 void stop_signals_catch(bool tell);
 
 #endif

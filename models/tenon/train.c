@@ -48,13 +48,15 @@ static bool on_epoch(const tn_epoch *history, int64_t n, void *context)
     memcpy(longer + known, history + known, (size_t)(n - known) * sizeof *longer);
     it->epochs = n;
     progress_epoch(&it->progress, &history[n - 1]);
-    run_folder_settle(&it->folder);
     if (it->asked->out && seconds_now() - it->written > 1) {
         run_folder_write_history(it->asked->out, it->history, n);
         it->written = seconds_now();
     }
     return true;
 }
+
+/* Between two checkpoints at epochs' ends: where an epoch takes a millisecond, a disk must not set the pace. */
+#define SAVE_SECONDS 0.25
 
 static void fit(session *it, tn_fit_result *result)
 {
@@ -77,6 +79,7 @@ static void fit(session *it, tn_fit_result *result)
                               .patience = asked->patience,
                               .min_delta = asked->min_delta > 0 ? asked->min_delta : 0,
                               .folder = asked->out,
+                              .save_seconds = SAVE_SECONDS,
                               .save_every = asked->save_every,
                               .resume = asked->resume ? last : NULL,
                               .stop = &stop_signal,
@@ -177,18 +180,39 @@ static void write_text(const session *it, const tn_fit_result *result)
         puts("nothing is saved without --out DIR");
 }
 
+/* After a failure: what is good in the checkpoints becomes history.csv and model.safetensors, if that is possible. */
+static void rescue(session *it)
+{
+    const char *const names[] = {"best.safetensors", "last.safetensors"};
+    char path[PATH_SIZE];
+    tn_error_clear();
+    if (it->epochs)
+        run_folder_write_history(it->folder.path, it->history, it->epochs);
+    for (int i = it->run.validation ? 0 : 1; i < 2; i++) {
+        tn_error_clear();
+        if (run_folder_has(it->folder.path, names[i]) && run_folder_path(path, it->folder.path, names[i]) &&
+            tn_checkpoint_load(path, &(tn_checkpoint){.module = it->run.model.net}) == TN_OK &&
+            run_folder_path(path, it->folder.path, "model.safetensors")) {
+            model_save(&it->run.model, path);
+            break;
+        }
+    }
+    tn_error_clear();
+}
+
 static int report_failure(session *it)
 {
     bool diverged = tn_error_code() == TN_ERROR_ANOMALY;
-    const char *kept = !diverged || !it->folder.path                   ? ""
-                       : run_folder_has(it->folder.path, "last.safetensors") ? "; the last good checkpoint is kept"
-                       : it->folder.laid_aside                      ? "; the run that was there is kept"
-                                                                    : "; that was before the first checkpoint";
+    const bool saved = it->folder.path && run_folder_has(it->folder.path, "last.safetensors");
+    const char *kept = !diverged || !it->folder.path ? ""
+                       : saved                       ? "; the last good checkpoint is kept"
+                       : it->folder.laid_aside       ? "; the run that was there is kept"
+                                                     : "; that was before the first checkpoint";
     input_file_close(&it->run.file);
     report("train", "%s%s", tn_error_message(), kept);
+    if (saved && it->progress.began > 0 && it->progress.first_step >= 0)
+        rescue(it);
     tn_error_clear();
-    if (it->folder.path && it->epochs)
-        run_folder_write_history(it->folder.path, it->history, it->epochs);
     return diverged ? EXIT_DIVERGED : EXIT_FAILED;
 }
 

@@ -110,7 +110,8 @@ static tn_schedule *make_schedule(const train_options *asked, tn_optimizer *opti
     case SCHEDULE_WARMUP:
         return tn_linear_lr(optimizer, 0.1, 1, asked->warmup ? asked->warmup : 5);
     case SCHEDULE_PLATEAU:
-        return tn_reduce_lr_on_plateau(optimizer, &(tn_plateau_options){.factor = gamma,
+        return tn_reduce_lr_on_plateau(optimizer, &(tn_plateau_options){.max = asked->monitor == TN_MONITOR_ACCURACY,
+                                                                        .factor = gamma,
                                                                         .patience = asked->schedule_patience,
                                                                         .min_lr = lowest});
     }

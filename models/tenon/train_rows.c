@@ -46,7 +46,7 @@ static int add_schedule_rows(option_row *rows, train_options *it)
         row_number("eta-min", &it->eta_min, 0, 1000, "cosine, plateau: the lowest rate (0)"),
         row_whole("warmup", "N", &it->warmup, 1, MANY, "warmup: epochs in which the rate grows from a tenth (5)"),
         row_whole("lr-patience", "N", &it->schedule_patience, 1, MANY,
-                  "plateau: epochs without a better loss before a cut (10)"),
+                  "plateau: epochs without a better --monitor before a cut (10)"),
     };
     enum { N = sizeof all / sizeof *all };
     for (int i = 0; i < N; i++)
