@@ -11,6 +11,8 @@
 #include <tenon/train.h>
 #include <tenon/views.h>
 
+#include "modes.h"
+
 enum { EVALUATION_BATCH = 1024 };
 
 tn_status tni_check_loss(const char *function, const tni_loss *loss)
@@ -126,19 +128,14 @@ tn_status tni_evaluate(const char *function, tn_module *module, tn_dataset *data
         return tn_error_code();
     tn_scope scope = tn_scope_begin();
     tn_loader *batches = tn_loader_new(dataset, &options);
-    const bool trained = tn_module_is_training(module);
+    tni_modes modes = {.n = 0};
     tn_grad_mode mode = tn_no_grad();
-    if (batches && !tn_module_eval(module)) {
-        if (!sum_up(function, module, batches, loss, &sum))
-            *score = (tn_score){.loss = sum.loss / (double)sum.samples,
-                                .accuracy = sum.accuracy / (double)sum.samples,
-                                .samples = sum.samples};
-        tn_error pending;
-        tn_error_push(&pending); /* the mode comes back whatever happened */
-        if (trained)
-            tn_module_train(module, true);
-        tn_error_pop(&pending);
-    }
+    if (batches && !tni_modes_note(&modes, module) && !tn_module_eval(module) &&
+        !sum_up(function, module, batches, loss, &sum))
+        *score = (tn_score){.loss = sum.loss / (double)sum.samples,
+                            .accuracy = sum.accuracy / (double)sum.samples,
+                            .samples = sum.samples};
+    tni_modes_restore(&modes);
     tn_grad_mode_restore(mode);
     tn_scope_end(scope);
     return tn_error_code();

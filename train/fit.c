@@ -25,7 +25,7 @@ typedef struct fit {
     bool epoch_over; /* the loader has no more batches */
 } fit;
 
-enum { NUMBERS = 4 };
+enum { NUMBERS = 4, COUNTS = 4 };
 
 static tni_loss loss_asked(const tn_fit_options *o)
 {
@@ -35,24 +35,26 @@ static tni_loss loss_asked(const tn_fit_options *o)
 
 static tn_status check(const tn_fit_options *o)
 {
-    const double from_zero[] = {o->min_delta, o->save_seconds, o->clip_norm, o->clip_value};
+    const double from_zero[NUMBERS] = {o->min_delta, o->save_seconds, o->clip_norm, o->clip_value};
     static const char *const names[] = {"min_delta", "save_seconds", "clip_norm", "clip_value"};
-    const int64_t counts[] = {o->patience, o->save_every, o->validation_batch_size, o->epochs - 1};
+    const int64_t counts[COUNTS] = {o->patience, o->save_every, o->validation_batch_size, o->epochs};
+    static const int least[COUNTS] = {0, 0, 0, 1};
     static const char *const count_names[] = {"patience", "save_every", "validation_batch_size", "epochs"};
     if (!o->module || !o->optimizer || !o->train)
         return TN_FAIL(TN_ERROR_NULL, function, "options.%s is NULL",
                        !o->module      ? "module"
                        : !o->optimizer ? "optimizer"
                                        : "train");
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < NUMBERS; i++) {
         char text[32];
-        tn_format_double(text, sizeof text, from_zero[i % NUMBERS]);
-        if (i < NUMBERS && !(from_zero[i] >= 0))
+        tn_format_double(text, sizeof text, from_zero[i]);
+        if (!(from_zero[i] >= 0))
             return TN_FAIL(TN_ERROR_ARGUMENT, function, "%s is %s, needed 0 or more", names[i], text);
-        if (counts[i] < 0)
-            return TN_FAIL(TN_ERROR_ARGUMENT, function, "%s is %" PRId64 ", needed %d or more", count_names[i],
-                           counts[i] + (i == 3), i == 3);
     }
+    for (int i = 0; i < COUNTS; i++)
+        if (counts[i] < least[i])
+            return TN_FAIL(TN_ERROR_ARGUMENT, function, "%s is %" PRId64 ", needed %d or more", count_names[i],
+                           counts[i], least[i]);
     if (o->monitor != TN_MONITOR_LOSS && o->monitor != TN_MONITOR_ACCURACY)
         return TN_FAIL(TN_ERROR_ARGUMENT, function, "monitor is %d, which is none", (int)o->monitor);
     if (o->monitor == TN_MONITOR_ACCURACY && !o->validation)
@@ -183,7 +185,7 @@ static tn_status run_steps(fit *f)
 {
     const tn_fit_options *o = f->options;
     tn_progress *p = &f->run.progress;
-    if (tn_module_train(o->module, true))
+    if (!tn_module_is_training(o->module) && tn_module_train(o->module, true))
         return tn_error_code();
     f->epoch_over = false;
     while (!is_to_stop(f)) {

@@ -50,6 +50,11 @@ static void moons(void **state)
     assert_int_equal(lines_of("whole/history.csv"), 31);
     shell_expect(0, "\"samples\":1000,\"accuracy\":0.9|\"loss\":0.", "tenon eval whole moons --seed 1 --json");
     shell_expect(0, "accuracy  0.9", "tenon eval whole/model.safetensors moons --seed 1");
+    shell_expect(0, "", "tenon eval whole moons >next; tenon eval whole moons --seed 1 | cmp - next");
+    shell_expect(0, "accuracy  0.9", "tenon train blobs --seed 4 --epochs 9 --out blobs >said; tenon eval blobs blobs");
+    shell_expect(2, "--seed: found 1, needed 4", "tenon eval blobs blobs --seed 1");
+    shell_expect(0, "lr 0.01|lr 0.01", "tenon train moons --schedule plateau --lr-patience 2 --monitor accuracy "
+                                       "--epochs 4 | tail -5 | head -2; ! grep -q 'lr 0.001' said");
     shell_write("points.csv", "x,y\n0.1,0.2\n1,0\n");
     shell_expect(0, "class,p_0,p_1\n", "tenon predict whole points.csv");
     shell_expect(0, "class,p_0,p_1\n", "tenon predict whole - <points.csv");
@@ -132,7 +137,7 @@ static void interrupted(void **state)
     for (int i = 0; i < 2; i++) {
         shell("%s begin 1000000 stopped%d; kill -%s $p; wait $p", begin, i, i ? "TERM" : "INT");
         assert_int_equal(shell_last.code, i ? 128 + 15 : 128 + 2);
-        shell_expect(0, "stopped after|'tenon train --resume' goes on", "cat said");
+        shell_expect(0, "stopped after|'tenon train --resume' goes on", "tail -3 said");
         shell_expect(0, "checksum right", "tenon inspect stopped%d/last.safetensors", i);
         shell_expect(0, "\"accuracy\":", "tenon eval stopped%d moons --json", i);
     }
@@ -156,6 +161,7 @@ static void tables(void **state)
     shell_write("unknown.csv", "a,b,kind\n1,4,green\n2,8,mauve\n");
     shell_expect(1, "unknown.csv|line 3|mauve", "tenon eval kinds unknown.csv");
     shell_write("narrow.csv", "a\n1\n");
+    shell_expect(1, "trained on a table", "tenon eval kinds blobs");
     shell_expect(1, "narrow.csv|no column 'b' among its 1: 'a'", "tenon predict kinds narrow.csv");
     shell_write("other.csv", "a,c\n1,4\n");
     shell_expect(1, "other.csv|no column 'b' among its 2: 'a', 'c'", "tenon predict kinds other.csv");
@@ -235,6 +241,13 @@ static void kept(void **state)
     shell_expect(0, "", "test ! -e away");
     shell_expect(3, "is kept", "tenon train moons %s --save-every 1 --out kept --force", away);
     shell_expect(0, "checksum right", "tenon inspect kept/last.safetensors && ! ls -A kept | grep previous");
+    shell_expect(0, "checksum right", "tenon inspect kept/model.safetensors");
+    shell_expect(1, "file too large", "rm -r kept && cp -r before kept && "
+                                      "(ulimit -f 9; tenon train moons --epochs 9000 --out kept --force)");
+    shell_expect(0, "samples", "tenon eval kept moons");
+    shell_expect(1, "'theirs' holds a run",
+                 "mkdir theirs && echo x >theirs/run.json && tenon train moons --out theirs");
+    shell_expect(0, "x\n", "cat theirs/run.json");
     shell_expect(0, "trained 1 epoch, 3 steps", "tenon train moons --samples 100 --epochs 1 --out kept/ --force");
     assert_non_null(strstr(shell_last.out, "in kept/model.safetensors"));
     shell_write("file", "");

@@ -119,4 +119,27 @@ static void another_loader(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(parameters_of_another_net), test(some_parameters), test(another_loader))
+/* A part that is in eval mode stays so, through training and through evaluation. */
+static void frozen_part(void **state)
+{
+    (void)state;
+    run r;
+    tn_scope scope = tn_scope_begin();
+    begin(&r);
+    r.options.validation = tn_make_moons(20, 0.2, 1, TN_FLOAT32);
+    tn_module *frozen = tn_child(r.net, 1);
+    tn_module_eval(frozen);
+    assert_int_equal(tn_fit(&r.options, NULL), TN_OK);
+    assert_true(tn_module_is_training(r.net) && tn_module_is_training(tn_child(r.net, 0)));
+    assert_false(tn_module_is_training(frozen));
+    tn_module_eval(r.net);
+    tn_module_train(frozen, true);
+    tn_score score;
+    assert_int_equal(tn_evaluate(r.net, r.options.validation, TN_FIT_BCE, NULL, NULL, 0, &score), TN_OK);
+    assert_true(tn_module_is_training(frozen) && !tn_module_is_training(r.net));
+    assert_int_equal(tn_fit(&r.options, NULL), TN_OK);
+    assert_true(tn_module_is_training(r.net) && tn_module_is_training(tn_child(r.net, 0)));
+    tn_scope_end(scope);
+}
+
+TEST_MAIN(test(frozen_part), test(parameters_of_another_net), test(some_parameters), test(another_loader))

@@ -48,7 +48,7 @@ typedef struct tn_score {
     int64_t samples;
 } tn_score;
 
-/* Runs the module over the dataset in eval mode, without gradients, and puts its mode back to train if it trained.
+/* Runs the module over the dataset in eval mode, without gradients, and puts the mode of every module in it back.
  * batch_size  samples at a time; 0: 1024
  * function    replaces loss; NULL: loss counts
  * errors      TN_ERROR_NULL, TN_ERROR_ARGUMENT (a negative batch_size, an empty dataset, no labels), and those of the
@@ -132,9 +132,10 @@ typedef struct tn_fit_result {
     tn_tensor *history; /* [epochs, 7] float64, in the innermost scope: the fields of tn_epoch, in their order */
 } tn_fit_result;
 
-/* Trains. A run that is stopped after any step, even in the middle of an epoch, and resumed, in another process too,
- * gives the same bits as one that was not; the module, the optimizer, the loader and the streams are then made with the
- * same options as before. Labels may be int64 for every loss.
+/* Trains: a module in eval mode goes to training mode, all of it; in one that is in training mode, a part that is in
+ * eval mode stays so (a frozen BatchNorm). A run that is stopped after any step, even in the middle of an epoch, and
+ * resumed, in another process too, gives the same bits as one that was not; the module, the optimizer, the loader and
+ * the streams are then made with the same options as before. Labels may be int64 for every loss.
  * result  may be NULL
  * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (epochs below 1, a negative option, accuracy watched where there is none, an
  *         optimizer that holds none of the module's parameters),
