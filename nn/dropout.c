@@ -14,7 +14,7 @@ typedef struct dropout {
 /* 0 or 1 / (1 - p) of each element of x, as torch.bernoulli draws it: one number below 1 - p keeps. */
 static tn_tensor *draw_mask(const dropout *self, tn_tensor *x)
 {
-    tn_tensor *u = tn_empty(tn_sizes(x), tn_ndim(x), TN_FLOAT64);
+    tn_tensor *u = tn_empty_on(tn_sizes(x), tn_ndim(x), TN_FLOAT64, tn_tensor_device(x));
     double *values = u ? tn_data_mut(u) : NULL;
     int64_t n = tn_numel(x);
     double keep = 1 / (1 - self->p);

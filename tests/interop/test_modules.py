@@ -41,7 +41,8 @@ ARGUMENTS = {
     "log_softmax": (c.c_int,), "relu": (), "sigmoid": (), "tanh": (), "silu": (), "dropout": (D, P),
     "batch_norm1d": (I, P, c.c_int), "layer_norm": (tenon.sizes_type, c.c_int, P, c.c_int),
     "embedding": (I, I, P, c.c_int), "flatten": (c.c_int, c.c_int), "mse_loss": (c.c_int,), "l1_loss": (c.c_int,),
-    "smooth_l1_loss": (D, c.c_int), "kl_div": (B, c.c_int), "poisson_nll_loss": (B, B, D, c.c_int), "huber_loss": (D, c.c_int), "bce_loss": (P, c.c_int),
+    "smooth_l1_loss": (D, c.c_int), "kl_div": (B, c.c_int), "poisson_nll_loss": (B, B, D, c.c_int),
+    "huber_loss": (D, c.c_int), "bce_loss": (P, c.c_int),
     "bce_with_logits": (P, P, c.c_int), "nll_loss": (P, I, c.c_int), "cross_entropy": (P,)}
 make = {name: tenon.declare(f"tn_{name}_module", P, *arguments) for name, arguments in ARGUMENTS.items()}
 call = {name: tenon.declare("tn_" + name, result, *arguments) for name, result, *arguments in (

@@ -395,8 +395,8 @@ def test_command_like_torch():
             ("--optimizer rmsprop", nn.Sigmoid, lambda p: torch.optim.RMSprop(p, lr=0.01),
              lambda o: rates.StepLR(o, 10 ** 6))):
         out, name = path_of("like_torch"), activation.__name__.lower()
-        tenon_command("train", "moons", "--samples", "400", "--noise", "0.2", "--epochs", "15", "--seed", "3", "--dtype",
-                      "float64", "--activation", name, *words.split(), "--out", out, "--force")
+        tenon_command("train", "moons", "--samples", "400", "--noise", "0.2", "--epochs", "15", "--seed", "3",
+                      "--dtype", "float64", "--activation", name, *words.split(), "--out", out, "--force")
         history = np.genfromtxt(os.path.join(out, "history.csv"), delimiter=",", names=True)
         wanted = np.array(torch_run(optimizer, schedule, activation, 3, 15))
         for i, column in enumerate(("lr", "train_loss", "valid_loss", "valid_accuracy")):

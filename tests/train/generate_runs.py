@@ -4,8 +4,8 @@ activation and their options, as PyTorch takes them. Replayed by tests/train/tes
     python tests/train/generate_runs.py >tests/data/runs_torch_2.15.txt
     python tests/train/generate_runs.py random 1000 SEED >runs && build/release/tests/train/test_runs runs
 
-Words and numbers, anything to the end of a line after # apart. `x`, `y`, `classes` and `probabilities` are the data, each
-with its number of values. A run is
+Words and numbers, anything to the end of a line after # apart. `x`, `y`, `classes` and `probabilities` are the data,
+each with its number of values. A run is
 
     run NAME
     net OUTPUTS ACTIVATION          Linear(3, 4), ACTIVATION, Linear(4, OUTPUTS)
@@ -85,6 +85,14 @@ def loss_of(name, options, out):
         w = None if weight is None else 0.5 + binary
         p = torch.tensor([o["pos_weight"]]) if "pos_weight" in o else None
         loss = F.binary_cross_entropy_with_logits(out, binary, w, pos_weight=p, reduction=reduction)
+    elif name == "kl_div":
+        target = probabilities.log() if o.get("log_target") else probabilities
+        loss = F.kl_div(F.log_softmax(out, 1), target, reduction=reduction, log_target=bool(o.get("log_target")))
+    elif name == "poisson_nll":
+        log_input = bool(o.get("log_input", 1))
+        counts = classes.to(torch.float64).unsqueeze(1)
+        loss = F.poisson_nll_loss(out if log_input else F.softplus(out), counts, log_input=log_input,
+                                  full=bool(o.get("full")), eps=o.get("eps", 1e-8), reduction=reduction)
     elif name == "nll":
         loss = F.nll_loss(F.log_softmax(out, 1), classes, weight, ignore_index=int(o.get("ignore_index", -100)),
                           reduction=reduction)
@@ -300,6 +308,16 @@ def losses():
     run("smooth_l1_zero", loss=("smooth_l1", {"beta": 0.0}))
 
 
+def count_losses():
+    for reduction in range(3):
+        few = {"lr": [0.1, 0.02, 0.002][reduction]}
+        for name, o in [("kl_div", {}), ("kl_div", {"log_target": 1}), ("poisson_nll", {}),
+                        ("poisson_nll", {"full": 1}), ("poisson_nll", {"log_input": 0, "eps": 0.01}),
+                        ("poisson_nll", {"log_input": 0, "full": 1})]:
+            run("_".join([name, REDUCTIONS[reduction], *o]), loss=(name, {"reduction": reduction, **o}),
+                optimizer=("sgd", few), outputs=3 if name == "kl_div" else 1)
+
+
 def activations():
     for name in ACTIVATIONS:
         run("activation_" + name, activation=name, optimizer=("adam", {"lr": 0.05}))
@@ -416,6 +434,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["random"]:
         random_runs(int(sys.argv[2]), int(sys.argv[3]))
     else:
-        for all_of in (optimizers, schedules, groups, clips, losses, activations):
+        for all_of in (optimizers, schedules, groups, clips, losses, activations, count_losses):
             all_of()
     print("end")

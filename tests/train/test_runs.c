@@ -307,6 +307,17 @@ static tn_tensor *loss_of(const job *j, tn_tensor *out)
         return tn_bce_with_logits_weighted(out, j->binary, weighted ? scaled(j->binary, 1, 0.5) : NULL,
                                            p != 0 ? tn_full(&one, 1, tn_float(p), TN_FLOAT64) : NULL, reduction);
     }
+    if (strcmp(name, "kl_div") == 0) {
+        const bool log_target = option(o, "log_target", 0) != 0;
+        return tn_kl_div(tn_log_softmax(out, 1), log_target ? tn_log(j->probabilities) : j->probabilities, log_target,
+                         reduction);
+    }
+    if (strcmp(name, "poisson_nll") == 0) {
+        const bool log_input = option(o, "log_input", 1) != 0;
+        return tn_poisson_nll_loss(log_input ? out : tn_softplus(out),
+                                   tn_unsqueeze(tn_to(j->classes, TN_FLOAT64), 1), log_input,
+                                   option(o, "full", 0) != 0, option(o, "eps", 1e-8), reduction);
+    }
     tn_tensor *weight = weighted ? class_weights() : NULL;
     if (strcmp(name, "nll") == 0)
         return tn_nll_loss_weighted(tn_log_softmax(out, 1), j->classes, weight, ignored, reduction);

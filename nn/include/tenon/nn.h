@@ -4,7 +4,8 @@
  * children, and is shared by reference count. Parameters are ordinary tensors; their names are PyTorch's ("0.weight" in
  * a Sequential).
  *
- * Threads  several threads may run one module at once, while none writes its parameters or appends to it. */
+ * Threads  several threads may run one module at once, while none writes its parameters or appends to it; in training
+ *          Dropout moves its generator, BatchNorm1d and Embedding's max_norm write tensors: one thread then. */
 #ifndef TENON_NN_H
 #define TENON_NN_H
 
@@ -179,8 +180,8 @@ TN_API tn_status tn_register_module(tn_module *module, const char *name, tn_modu
  * source  torch.nn.Sequential */
 TN_API tn_module *tn_sequential(void);
 
-/* Takes a reference on the child and puts it last. A child that has parameters, or is a Sequential, stands in one place
- * at most; a ReLU may stand in many.
+/* Takes a reference on the child and puts it last. An activation, or a loss without weights, may stand in many places,
+ * any other child in one at most.
  * errors  TN_ERROR_NULL, TN_ERROR_ARGUMENT (a module that is no Sequential, a child that contains it or has a place
  *         already, modules nested more than 64 deep), TN_ERROR_MEMORY; then nothing has changed */
 TN_API tn_status tn_sequential_append(tn_module *sequential, tn_module *child);
