@@ -8,11 +8,7 @@
 #include <tenon/ops.h>
 #include <tenon/train.h>
 
-/* [n] or [n, 1] */
-static bool is_column(const tn_tensor *x)
-{
-    return tn_ndim(x) == 1 || (tn_ndim(x) == 2 && tn_size(x, 1) == 1);
-}
+#include "shapes.h"
 
 static tn_status check(const char *name, tn_tensor *logits, tn_tensor *classes)
 {
@@ -26,7 +22,7 @@ static tn_status check(const char *name, tn_tensor *logits, tn_tensor *classes)
     if (tn_is_floating_point(tn_tensor_dtype(classes)))
         return TN_FAIL(TN_ERROR_DTYPE, name, "classes are %s, needed integers",
                        tn_dtype_name(tn_tensor_dtype(classes)));
-    if ((tn_ndim(logits) != 1 && tn_ndim(logits) != 2) || !is_column(classes) ||
+    if ((tn_ndim(logits) != 1 && tn_ndim(logits) != 2) || !tni_is_column(classes) ||
         tn_size(logits, 0) != tn_size(classes, 0)) {
         char found[2][80];
         tn_format_shape(found[0], sizeof found[0], tn_sizes(logits), tn_ndim(logits));
@@ -42,7 +38,7 @@ static tn_status check(const char *name, tn_tensor *logits, tn_tensor *classes)
 /* The class that each row of logits says, int64 [n], in the innermost scope. */
 static tn_tensor *said(tn_tensor *logits)
 {
-    if (!is_column(logits))
+    if (!tni_is_column(logits))
         return tn_contiguous(tn_argmax(logits, 1, false));
     return tn_contiguous(tn_to(tn_gt_scalar(logits, tn_float(0)), TN_INT64));
 }
@@ -65,7 +61,7 @@ double tn_accuracy(tn_tensor *logits, tn_tensor *classes)
     const char *name = "accuracy";
     if (check(name, logits, classes))
         return (double)NAN;
-    const int64_t n = tn_size(logits, 0), n_classes = is_column(logits) ? 2 : tn_size(logits, 1);
+    const int64_t n = tn_size(logits, 0), n_classes = tni_is_column(logits) ? 2 : tn_size(logits, 1);
     int64_t right = 0;
     tn_scope scope = tn_scope_begin();
     tn_grad_mode mode = tn_no_grad();
@@ -84,7 +80,7 @@ tn_tensor *tn_confusion_matrix(tn_tensor *logits, tn_tensor *classes)
     const char *name = "confusion_matrix";
     if (check(name, logits, classes))
         return NULL;
-    const int64_t n = tn_size(logits, 0), n_classes = is_column(logits) ? 2 : tn_size(logits, 1);
+    const int64_t n = tn_size(logits, 0), n_classes = tni_is_column(logits) ? 2 : tn_size(logits, 1);
     tn_tensor *counts = tn_empty_on((int64_t[]){n_classes, n_classes}, 2, TN_INT64, (tn_device){TN_CPU, 0});
     int64_t *count = counts && !tn_zero_(counts) ? tn_data_mut(counts) : NULL;
     tn_scope scope = tn_scope_begin();
@@ -206,7 +202,7 @@ double tn_roc_auc(tn_tensor *scores, tn_tensor *classes)
     double result = (double)NAN;
     if (check(name, scores, classes))
         return result;
-    if (!is_column(scores)) {
+    if (!tni_is_column(scores)) {
         TN_FAIL(TN_ERROR_SHAPE, name, "scores have %" PRId64 " columns, needed one a sample", tn_size(scores, 1));
         return result;
     }

@@ -12,6 +12,7 @@
 #include <tenon/views.h>
 
 #include "modes.h"
+#include "shapes.h"
 
 enum { EVALUATION_BATCH = 1024 };
 
@@ -20,14 +21,6 @@ tn_status tni_check_loss(const char *function, const tni_loss *loss)
     if (!loss->function && (loss->kind < TN_FIT_BCE || loss->kind > TN_FIT_SMOOTH_L1))
         return TN_FAIL(TN_ERROR_ARGUMENT, function, "loss is %d, which is none", (int)loss->kind);
     return TN_OK;
-}
-
-static bool same_shape(const tn_tensor *a, const tn_tensor *b)
-{
-    bool same = tn_ndim(a) == tn_ndim(b);
-    for (int i = 0; same && i < tn_ndim(a); i++)
-        same = tn_size(a, i) == tn_size(b, i);
-    return same;
 }
 
 /* Labels in the dtype and shape of the output. */
@@ -43,7 +36,7 @@ static tn_tensor *like_output(const char *function, tn_tensor *output, tn_tensor
     }
     if (tn_tensor_dtype(target) != tn_tensor_dtype(output))
         target = tn_to(target, tn_tensor_dtype(output));
-    return target && !same_shape(output, target) ? tn_reshape(target, tn_sizes(output), tn_ndim(output)) : target;
+    return target && !tni_same_shape(output, target) ? tn_reshape(target, tn_sizes(output), tn_ndim(output)) : target;
 }
 
 tn_tensor *tn_module_loss(tn_tensor *output, tn_tensor *target, void *module)

@@ -4,6 +4,8 @@
 #include <tenon/ops.h>
 #include <tenon/train.h>
 
+#include "shapes.h"
+
 /* The grid of a binary floating-point type: digits of the significand, and exponent of the smallest normal number (as
  * frexp counts). */
 typedef struct grid {
@@ -74,16 +76,6 @@ static tn_tensor *as_float64(tn_tensor *x)
     return tn_contiguous(tn_to(x, TN_FLOAT64));
 }
 
-static bool same_shape(const tn_tensor *a, const tn_tensor *b)
-{
-    if (tn_ndim(a) != tn_ndim(b))
-        return false;
-    for (int i = 0; i < tn_ndim(a); i++)
-        if (tn_size(a, i) != tn_size(b, i))
-            return false;
-    return true;
-}
-
 static tn_status check_pair(tn_tensor *a, tn_tensor *b, const tn_gap *gap)
 {
     const char *name = "measure_gap";
@@ -96,7 +88,7 @@ static tn_status check_pair(tn_tensor *a, tn_tensor *b, const tn_gap *gap)
     if (!find_grid(tn_tensor_dtype(a)) || !find_grid(tn_tensor_dtype(b)))
         return TN_FAIL(TN_ERROR_DTYPE, name, "a is %s, b is %s, needed float32 or float64",
                        tn_dtype_name(tn_tensor_dtype(a)), tn_dtype_name(tn_tensor_dtype(b)));
-    if (!same_shape(a, b)) {
+    if (!tni_same_shape(a, b)) {
         char found[2][100];
         tn_format_shape(found[0], sizeof found[0], tn_sizes(a), tn_ndim(a));
         tn_format_shape(found[1], sizeof found[1], tn_sizes(b), tn_ndim(b));
@@ -124,12 +116,6 @@ tn_status tn_measure_gap(tn_tensor *a, tn_tensor *b, tn_gap *gap)
     return status;
 }
 
-/* [n] or [n, 1] */
-static bool is_column(const tn_tensor *x)
-{
-    return tn_ndim(x) == 1 || (tn_ndim(x) == 2 && tn_size(x, 1) == 1);
-}
-
 static tn_status check_classes(tn_tensor *logits, tn_tensor *classes)
 {
     const char *name = "binary_accuracy";
@@ -140,7 +126,7 @@ static tn_status check_classes(tn_tensor *logits, tn_tensor *classes)
     if (!tn_is_floating_point(tn_tensor_dtype(logits)))
         return TN_FAIL(TN_ERROR_DTYPE, name, "logits are %s, needed a floating dtype",
                        tn_dtype_name(tn_tensor_dtype(logits)));
-    if (!is_column(logits) || !is_column(classes) || tn_numel(logits) != tn_numel(classes)) {
+    if (!tni_is_column(logits) || !tni_is_column(classes) || tn_numel(logits) != tn_numel(classes)) {
         char found[2][100];
         tn_format_shape(found[0], sizeof found[0], tn_sizes(logits), tn_ndim(logits));
         tn_format_shape(found[1], sizeof found[1], tn_sizes(classes), tn_ndim(classes));

@@ -52,9 +52,7 @@ static void judge_classes(const model *m, tn_dataset *raw, judgement *it)
 
 static void judge(const model *m, tn_dataset *raw, judgement *it)
 {
-    static const tn_fit_loss losses[] = {
-        [TASK_BINARY] = TN_FIT_BCE, [TASK_CLASSES] = TN_FIT_CROSS_ENTROPY, [TASK_REGRESSION] = TN_FIT_MSE};
-    tn_evaluate(m->net, model_dataset(m, raw), losses[m->task], NULL, NULL, 0, &it->score);
+    tn_evaluate(m->net, model_dataset(m, raw), task_losses[m->task], NULL, NULL, 0, &it->score);
     if (!tn_error_code())
         (m->task == TASK_REGRESSION ? judge_numbers : judge_classes)(m, raw, it);
 }

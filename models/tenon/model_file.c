@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const tn_fit_loss task_losses[] = {
+    [TASK_BINARY] = TN_FIT_BCE, [TASK_CLASSES] = TN_FIT_CROSS_ENTROPY, [TASK_REGRESSION] = TN_FIT_MSE};
+
 const char *const task_words[] = {
     [TASK_BINARY] = "binary", [TASK_CLASSES] = "classes", [TASK_REGRESSION] = "regression", NULL};
 

@@ -10,6 +10,7 @@
 
 /* One logit; one for each class; one number. */
 enum task { TASK_BINARY, TASK_CLASSES, TASK_REGRESSION };
+extern const tn_fit_loss task_losses[];
 extern const char *const task_words[]; /* "binary", "classes", "regression"; ends in NULL */
 
 typedef struct model {

@@ -60,8 +60,6 @@ static bool on_epoch(const tn_epoch *history, int64_t n, void *context)
 
 static void fit(session *it, tn_fit_result *result)
 {
-    static const tn_fit_loss losses[] = {
-        [TASK_BINARY] = TN_FIT_BCE, [TASK_CLASSES] = TN_FIT_CROSS_ENTROPY, [TASK_REGRESSION] = TN_FIT_MSE};
     const train_options *asked = it->asked;
     char last[PATH_SIZE] = "";
     if (asked->resume && !run_folder_path(last, asked->resume, "last.safetensors"))
@@ -71,7 +69,7 @@ static void fit(session *it, tn_fit_result *result)
                               .schedule = it->run.schedule,
                               .train = it->run.loader,
                               .epochs = asked->epochs,
-                              .loss = losses[it->run.model.task],
+                              .loss = task_losses[it->run.model.task],
                               .validation = it->run.validation,
                               .clip_norm = asked->clip_norm > 0 ? asked->clip_norm : 0,
                               .clip_value = asked->clip_value > 0 ? asked->clip_value : 0,
