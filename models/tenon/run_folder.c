@@ -16,10 +16,12 @@
 #include "number_text.h"
 
 static const char function[] = "--out";
-static const char *const files[] = {"run.json", "last.safetensors", "best.safetensors", "model.safetensors",
-                                    "history.csv"};
+static const char checkpoint[] = "last.safetensors", weights[] = "model.safetensors", record[] = "run.json";
+static const char *const files[] = {checkpoint, record, "best.safetensors", weights, "history.csv"};
 
 enum { FILES = sizeof files / sizeof *files };
+
+static const char aside[] = ".previous-";
 
 static bool join(char path[PATH_SIZE], const char *folder, const char *before, const char *name)
 {
@@ -49,15 +51,19 @@ bool run_folder_has(const char *folder, const char *name)
     return is_there(folder, "", name);
 }
 
-/* Moves each file that is there from one prefix to another; 0, or errno. */
-static int move_files(const char *folder, const char *from, const char *to)
+/* Moves each file that is there aside, or back; 0, or errno. The checkpoint goes first and comes last, so that a kill
+ * half way looks like a folder without one, which tidy mends. */
+static int move_files(const char *folder, bool back)
 {
+    const char *from = back ? aside : "", *to = back ? "" : aside;
     char path[PATH_SIZE], moved[PATH_SIZE];
     int why = 0;
-    for (int i = 0; i < FILES; i++)
-        if (is_there(folder, from, files[i]) && join(path, folder, from, files[i]) &&
-            join(moved, folder, to, files[i]) && rename(path, moved) != 0)
+    for (int k = 0; k < FILES; k++) {
+        const char *name = files[back ? FILES - 1 - k : k];
+        if (is_there(folder, from, name) && join(path, folder, from, name) && join(moved, folder, to, name) &&
+            rename(path, moved) != 0)
             why = errno;
+    }
     return why;
 }
 
@@ -68,8 +74,6 @@ static void remove_files(const char *folder, const char *before)
         if (join(path, folder, before, files[i]))
             unlink(path);
 }
-
-static const char aside[] = ".previous-", checkpoint[] = "last.safetensors", weights[] = "model.safetensors";
 
 /* What a run that was killed left: files half written, and the run that it was to take the place of. */
 static void tidy(const char *folder)
@@ -85,7 +89,7 @@ static void tidy(const char *folder)
     if (open)
         closedir(open);
     if (!run_folder_has(folder, checkpoint))
-        move_files(folder, aside, "");
+        move_files(folder, true);
 }
 
 /* One process at a time; the lock goes with the process. */
@@ -94,8 +98,11 @@ static void lock(run_folder *it)
     it->lock = open(it->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (it->lock < 0)
         TN_FAIL(TN_ERROR_FILE, function, "opening the folder '%s' failed: %s", it->path, strerror(errno));
-    else if (flock(it->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (it->lock >= 0 && flock(it->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         TN_FAIL(TN_ERROR_FILE, function, "'%s' is in use: another process trains in it", it->path);
+        close(it->lock); /* so that the end does not touch what is the other's */
+        it->lock = -1;
+    }
     if (!tn_error_code())
         tidy(it->path);
 }
@@ -106,9 +113,9 @@ static bool holds_run(const char *folder)
     static const char begin[] = "{\n  \"program\": \"tenon ";
     char path[PATH_SIZE], found[sizeof begin - 1] = "";
     bool holds = false;
-    for (int i = 1; i < FILES; i++)
-        holds = holds || is_there(folder, "", files[i]);
-    if (holds || !is_there(folder, "", files[0]) || !join(path, folder, "", files[0]))
+    for (int i = 0; i < FILES; i++)
+        holds = holds || (files[i] != record && is_there(folder, "", files[i]));
+    if (holds || !is_there(folder, "", record) || !join(path, folder, "", record))
         return holds;
     FILE *file = fopen(path, "rb");
     const bool ours = file && fread(found, sizeof found, 1, file) == 1 && memcmp(found, begin, sizeof found) == 0;
@@ -125,7 +132,7 @@ static int lay_aside(const char *folder)
             remove_files(folder, "");
             return 0;
         }
-    return move_files(folder, "", aside);
+    return move_files(folder, false);
 }
 
 void run_folder_begin(run_folder *it, const char *path, bool force)
@@ -147,7 +154,7 @@ void run_folder_begin(run_folder *it, const char *path, bool force)
                 "'%s' holds a run: needed another folder, --resume '%s' to go on, or --force to overwrite it", path,
                 path);
     if (why) {
-        move_files(path, aside, "");
+        move_files(path, true);
         TN_FAIL(TN_ERROR_FILE, function, "moving the files of the run in '%s' failed: %s", path, strerror(why));
     }
     it->is_begun = !tn_error_code();
@@ -170,7 +177,7 @@ void run_folder_end(run_folder *it)
         remove_files(it->path, aside);
     if (it->is_begun && !run_folder_has(it->path, checkpoint)) {
         remove_files(it->path, "");
-        move_files(it->path, aside, "");
+        move_files(it->path, true);
         if (it->is_made)
             rmdir(it->path);
     }
@@ -183,7 +190,7 @@ char *run_folder_read(const char *folder, size_t *length)
     enum { LIMIT = 1 << 20 };
     char path[PATH_SIZE], *text = NULL;
     tn_file file;
-    if (!run_folder_path(path, folder, "run.json") || tn_file_open(&file, path, "resume") != TN_OK)
+    if (!run_folder_path(path, folder, record) || tn_file_open(&file, path, "resume") != TN_OK)
         return NULL;
     text = malloc(LIMIT + 1);
     if (!text)

@@ -9,20 +9,16 @@
 #include <tenon/tenon.h>
 
 #include "support/capture.h"
+#include "support/draw.h"
 #include "train_options.h"
 
 enum { MOST_WORDS = 24, WORD = 120 };
 
 static uint64_t random_state;
 
-/* splitmix64 */
 static uint32_t draw(uint32_t n)
 {
-    random_state += 0x9E3779B97F4A7C15u;
-    uint64_t z = random_state;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return (uint32_t)((z ^ (z >> 31)) >> 32) % n;
+    return (uint32_t)draw_below(&random_state, n);
 }
 
 #define PICK(list) (list[draw(sizeof(list) / sizeof *(list))])
@@ -242,7 +238,7 @@ static void command_lines(void **state)
     (void)state;
     tn_set_memory_limit((size_t)1 << 26);
     for (uint64_t seed = 0; seed < (rounds ? strtoull(rounds, NULL, 10) : 4000); seed++) {
-        random_state = seed * 2654435761u;
+        random_state = (seed + 1) * 0x9E3779B97F4A7C15u; /* not 0 */
         const int which = (int)draw(sizeof commands / sizeof *commands);
         char *argv[MOST_WORDS + 1] = {NULL};
         count = 0;

@@ -265,6 +265,9 @@ static void shared(void **state)
     shell_expect(0, "", "cd ours && for f in *; do mv $f .previous-$f; done; touch .tenon-12-0.tmp run.json");
     shell_expect(1, "holds a run", "tenon train moons --out ours");
     shell_expect(0, "", "diff -r ours was");
+    shell_expect(1, "holds a run", "mv ours/last.safetensors ours/.previous-last.safetensors; "
+                                   "tenon train moons --out ours");
+    shell_expect(0, "", "diff -r ours was");
     shell("\"$TENON\" train moons --samples 100 --epochs 1000000 --out busy >/dev/null 2>&1 & p=$!; i=0; "
           "while [ ! -s busy/last.safetensors ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i+1)); done; "
           "tenon train --resume busy; echo $?; tenon train moons --out busy --force; echo $?; kill -9 $p; wait $p");
