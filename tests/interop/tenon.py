@@ -244,3 +244,21 @@ def run(tests):
             library.tn_error_clear()
             failed += 1
     sys.exit(failed > 0)
+
+
+def run_scoped(tests):
+    """Each test in a scope of its own; what it imports and is not here makes it skipped."""
+    failed = 0
+    for test in tests:
+        try:
+            with Scope():
+                test()
+            print("ok  ", test.__name__)
+        except ImportError as missing:
+            print("skip", test.__name__, missing)
+        except Exception as error:
+            traceback.print_exc()
+            print("FAIL", test.__name__, error)
+            library.tn_error_clear()
+            failed += 1
+    sys.exit(failed > 0)

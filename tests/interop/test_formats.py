@@ -4,9 +4,7 @@ datasets beside scikit-learn, where these are installed."""
 import ctypes as c
 import itertools
 import os
-import sys
 import tempfile
-import traceback
 
 os.environ["NPY_DISABLE_CPU_FEATURES"] = " ".join(
     "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR AVX2 FMA3".split())
@@ -128,17 +126,4 @@ def test_datasets():
             assert to_array(dataset_y(ours)).tobytes() == y.astype("i8").tobytes()
 
 
-failed = 0
-for test in (test_npy_read, test_npy_write, test_safetensors, test_datasets):
-    try:
-        with t.Scope():
-            test()
-        print("ok  ", test.__name__)
-    except ImportError as missing:
-        print("skip", test.__name__, missing)
-    except Exception as error:
-        traceback.print_exc()
-        print("FAIL", test.__name__, error)
-        t.library.tn_error_clear()
-        failed += 1
-sys.exit(failed > 0)
+t.run_scoped([test_npy_read, test_npy_write, test_safetensors, test_datasets])

@@ -6,8 +6,6 @@ import json
 import pathlib
 import re
 import struct
-import sys
-import traceback
 
 import numpy as np
 import tenon
@@ -127,18 +125,4 @@ def to_array(x):
     return np.frombuffer(c.string_at(tenon.data(x), count * kind.itemsize), kind).reshape(shape).copy()
 
 
-def run(tests):
-    failed = 0
-    for test in tests:
-        try:
-            with tenon.Scope():
-                test()
-            print("ok  ", test.__name__)
-        except ImportError as missing:
-            print("skip", test.__name__, missing)
-        except Exception as error:
-            traceback.print_exc()
-            print("FAIL", test.__name__, error)
-            tenon.library.tn_error_clear()
-            failed += 1
-    sys.exit(failed > 0)
+run = tenon.run_scoped
