@@ -142,4 +142,27 @@ static void frozen_part(void **state)
     tn_scope_end(scope);
 }
 
-TEST_MAIN(test(frozen_part), test(parameters_of_another_net), test(some_parameters), test(another_loader))
+/* The rows of a history, also of one that is a transposed view, and what is none. */
+static void history(void **state)
+{
+    (void)state;
+    run r;
+    tn_fit_result result;
+    tn_scope scope = tn_scope_begin();
+    begin(&r);
+    assert_int_equal(tn_fit(&r.options, &result), TN_OK);
+    const tn_epoch last = tn_history_epoch(result.history, 1);
+    assert_true(last.epoch == 2 && last.step == 8 && last.lr == 0.1 && last.train_loss > 0);
+    tn_tensor *view = tn_t(tn_contiguous(tn_t(result.history)));
+    assert_true(tn_history_epoch(view, 1).train_loss == last.train_loss);
+    assert_int_equal(tn_history_epoch(result.history, 2).epoch, 0);
+    expect_error(TN_ERROR_INDEX, "history_epoch: row 2 of a history of 2 epochs");
+    tn_history_epoch(tn_t(result.history), 0);
+    expect_error(TN_ERROR_SHAPE, "history_epoch: history is [7, 2], needed [epochs, 7]");
+    tn_history_epoch(tn_to(result.history, TN_FLOAT32), 0);
+    expect_error(TN_ERROR_DTYPE, "float32");
+    tn_scope_end(scope);
+}
+
+TEST_MAIN(test(frozen_part), test(history), test(parameters_of_another_net), test(some_parameters),
+          test(another_loader))
